@@ -1,0 +1,4 @@
+//! Covergence: GitOps for JVM coverage.
+
+pub mod api;
+pub mod load;
