@@ -1,5 +1,13 @@
-//! The contract: kinds, names, annotations. Plain data, no IO.
+//! The contract: kinds, names, annotations, conditions. Plain data, no IO.
 
+pub mod condition;
+mod crd;
+pub mod names;
 mod object;
+pub mod sync;
+pub mod target;
 
+pub use crd::crds;
 pub use object::{GroupKind, ObjectId, split_api_version};
+pub use sync::Sync;
+pub use target::ClosureJVMTarget;

@@ -1,0 +1,33 @@
+//! Names that are written into clusters. They are fixed for ever: objects in the field carry them.
+
+/// API group of our kinds.
+pub const GROUP: &str = "closurejvm.io";
+/// API version of our kinds.
+pub const VERSION: &str = "v1alpha1";
+/// `apiVersion` of our kinds.
+pub const API_VERSION: &str = "closurejvm.io/v1alpha1";
+
+/// Field manager of applied objects and rendered children.
+pub const FIELD_MANAGER: &str = "covergence";
+/// Field manager of the status of our kinds.
+pub const STATUS_MANAGER: &str = "covergence-status";
+
+/// Annotation: digest of the object as we last applied it, `sha256:<hex>`.
+pub const APPLIED_DIGEST: &str = "closurejvm.io/applied-digest";
+/// Label and its value on every child that we render.
+pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "covergence");
+/// Label and its value on coverage Services.
+pub const COMPONENT: (&str, &str) = ("app.kubernetes.io/component", "coverage");
+
+/// Label of an ApplySet's parent: the set's id (kubectl `applyset.go`).
+pub const APPLYSET_ID: &str = "applyset.kubernetes.io/id";
+/// Label of an ApplySet's members: the id of the set they belong to.
+pub const APPLYSET_PART_OF: &str = "applyset.kubernetes.io/part-of";
+/// Annotation of the parent: which tool keeps the set, `<name>/<version>`.
+pub const APPLYSET_TOOLING: &str = "applyset.kubernetes.io/tooling";
+/// Annotation of the parent: sorted `Kind.group` list of what the set may hold.
+pub const APPLYSET_GROUP_KINDS: &str = "applyset.kubernetes.io/contains-group-kinds";
+/// Annotation of the parent: sorted namespaces, other than the parent's, that the set may reach.
+pub const APPLYSET_NAMESPACES: &str = "applyset.kubernetes.io/additional-namespaces";
+/// Label of a CRD whose objects may be ApplySet parents.
+pub const APPLYSET_PARENT_TYPE: &str = "applyset.kubernetes.io/is-parent-type";

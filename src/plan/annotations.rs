@@ -1,0 +1,115 @@
+//! Annotations and labels that people already have in their manifests, read as their tools read them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::live::Live;
+
+/// Ways to say "do not delete this": key and the value that says it (as one of a comma-separated list).
+const KEEP: [(&str, &str); 8] = [
+    ("kustomize.toolkit.fluxcd.io/prune", "disabled"),
+    ("kustomize.toolkit.fluxcd.io/reconcile", "disabled"),
+    ("argocd.argoproj.io/sync-options", "Prune=false"),
+    ("argocd.argoproj.io/sync-options", "Delete=false"),
+    ("argocd.argoproj.io/compare-options", "IgnoreExtraneous"),
+    ("helm.sh/resource-policy", "keep"),
+    ("client.lifecycle.config.k8s.io/deletion", "detach"),
+    ("cli-utils.sigs.k8s.io/on-remove", "keep"),
+];
+
+/// Ways to say "do not delete this without a person's word".
+const CONFIRM: [(&str, &str); 2] = [
+    ("argocd.argoproj.io/sync-options", "Prune=confirm"),
+    ("argocd.argoproj.io/sync-options", "Delete=confirm"),
+];
+
+/// Ways to say "do not change this".
+const LEAVE: [(&str, &str); 4] = [
+    ("kustomize.toolkit.fluxcd.io/reconcile", "disabled"),
+    ("kustomize.toolkit.fluxcd.io/ssa", "Ignore"),
+    ("client.lifecycle.config.k8s.io/mutation", "ignore"),
+    ("configmanagement.gke.io/managed", "disabled"),
+];
+
+/// Marks that another tool leaves on what it owns.
+const FOREIGN: [(&str, &str); 6] = [
+    ("kustomize.toolkit.fluxcd.io/name", "Flux"),
+    ("helm.toolkit.fluxcd.io/name", "Flux"),
+    ("argocd.argoproj.io/tracking-id", "Argo CD"),
+    ("meta.helm.sh/release-name", "Helm"),
+    ("config.k8s.io/owning-inventory", "an inventory of cli-utils"),
+    ("kapp.k14s.io/app", "kapp"),
+];
+
+/// Finds what says that a live object is not to be pruned, as `key: value`.
+pub fn keeps(live: &Live) -> Option<String> {
+    said(&KEEP, |key| live_value(live, key))
+        .or_else(|| said(&CONFIRM, |key| live_value(live, key)).map(|mark| format!("{mark}, and nobody confirmed")))
+}
+
+/// Finds what says that an object is not to be changed, in the cluster or in the source.
+pub fn leaves_alone(desired: &Value, live: Option<&Live>) -> Option<String> {
+    let in_source = |key: &str| {
+        let of = |map| desired.get("metadata")?.get(map)?.get(key)?.as_str();
+        of("annotations").or_else(|| of("labels"))
+    };
+    if let Some(mark) = said(&LEAVE, in_source) {
+        return Some(mark);
+    }
+    let live = live?;
+    said(&LEAVE, |key| live_value(live, key))
+        .or_else(|| said(&[("kustomize.toolkit.fluxcd.io/ssa", "IfNotPresent")], in_source))
+}
+
+/// Names the tool that a live object's marks say owns it.
+pub fn foreign_tool(live: &Live) -> Option<(&'static str, String)> {
+    FOREIGN
+        .iter()
+        .find_map(|(key, tool)| live_value(live, key).map(|value| (*tool, format!("{key}: {value}"))))
+}
+
+/// Reads the sync wave: an integer, 0 when absent or unreadable.
+pub fn sync_wave(desired: &Value) -> i32 {
+    annotation(desired, "argocd.argoproj.io/sync-wave").and_then(|wave| wave.trim().parse().ok()).unwrap_or(0)
+}
+
+/// Reads the value of an annotation of a whole object.
+pub fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
+    object.get("metadata")?.get("annotations")?.get(key)?.as_str()
+}
+
+fn live_value<'a>(live: &'a Live, key: &str) -> Option<&'a str> {
+    let of = |map: &'a BTreeMap<String, String>| map.get(key).map(String::as_str);
+    of(&live.annotations).or_else(|| of(&live.labels))
+}
+
+fn said<'a>(marks: &[(&str, &str)], value: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
+    marks.iter().find_map(|(key, wanted)| {
+        let found = value(key)?;
+        let says = found.split(',').any(|part| part.trim().eq_ignore_ascii_case(wanted));
+        says.then(|| format!("{key}: {found}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live(key: &str, value: &str) -> Live {
+        Live { annotations: BTreeMap::from([(key.into(), value.into())]), ..Live::default() }
+    }
+
+    #[test]
+    fn the_marks_of_other_tools_mean_what_they_mean_there() {
+        assert!(keeps(&live("argocd.argoproj.io/sync-options", "ServerSideApply=true, Prune=false")).is_some());
+        assert!(keeps(&live("argocd.argoproj.io/sync-options", "Prune=confirm")).is_some());
+        assert!(keeps(&live("argocd.argoproj.io/sync-options", "PruneLast=true")).is_none());
+        assert!(keeps(&live("kustomize.toolkit.fluxcd.io/prune", "Disabled")).is_some());
+        assert!(keeps(&live("kustomize.toolkit.fluxcd.io/prune", "enabled")).is_none());
+        let if_absent = serde_json::json!({ "metadata": { "annotations": { "kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent" } } });
+        assert!(leaves_alone(&if_absent, None).is_none());
+        assert!(leaves_alone(&if_absent, Some(&Live::default())).is_some());
+        assert_eq!(foreign_tool(&live("meta.helm.sh/release-name", "a")).map(|(tool, _)| tool), Some("Helm"));
+    }
+}

@@ -1,0 +1,191 @@
+//! One desired object and what metadata tells of the live one -> what is to be done.
+
+use serde_json::{Value, json};
+
+use super::annotations::{foreign_tool, leaves_alone};
+use super::live::Live;
+use super::managed::{FieldPath, intruders, lost_fields, other_owners};
+use super::step::{Action, Conflict};
+use crate::api::split_api_version;
+
+/// What is to be done to one object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What.
+    pub action: Action,
+    /// Why.
+    pub reason: String,
+    /// Whether fields of other managers are taken: only to undo their changes to what we had applied.
+    pub force: bool,
+    /// Fields of others that stand in the way.
+    pub conflicts: Vec<Conflict>,
+}
+
+impl Verdict {
+    fn new(action: Action, reason: impl Into<String>) -> Self {
+        Self { action, reason: reason.into(), force: false, conflicts: Vec::new() }
+    }
+}
+
+/// Judges a member of an apply set.
+pub fn classify_member(desired: &Value, digest: &str, live: Option<&Live>, applyset: &str) -> Verdict {
+    if let Some(mark) = leaves_alone(desired, live) {
+        return Verdict::new(Action::Keep, format!("left alone ({mark})"));
+    }
+    let Some(live) = live else { return Verdict::new(Action::Create, "it is not in the cluster") };
+    if let Some(refusal) = terminating(live).or_else(|| owned_by_others(live, applyset)) {
+        return refusal;
+    }
+    if live.applyset().is_none() {
+        return Verdict::new(Action::Configure, "it is in the cluster already and is adopted");
+    }
+    let Some(entry) = live.ours().filter(|entry| Some(entry.api_version.as_str()) == api_version(desired)) else {
+        return Verdict::new(Action::Configure, "we own nothing of it in this API version");
+    };
+    if live.applied_digest() != Some(digest) {
+        // An edit of the digest alone looks like a new manifest: applying it is right all the same.
+        return Verdict::new(Action::Configure, "the manifest has changed");
+    }
+    match lost_fields(desired, &entry.fields) {
+        lost if lost.is_empty() => Verdict::new(Action::Unchanged, "it is as applied"),
+        lost => drift(&lost, live),
+    }
+}
+
+/// Judges the Service of a Target, which is ours from end to end: `spec.ports` and `spec.selector` are exclusive.
+///
+/// `owner_kind_and_name` tells which owner may be replaced when its uid is gone: an earlier Target of the same name.
+pub fn classify_child(desired: &Value, digest: &str, live: Option<&Live>, owner: &ChildOwner<'_>) -> Verdict {
+    let Some(live) = live else { return Verdict::new(Action::Create, "it is not in the cluster") };
+    if let Some(refusal) = terminating(live) {
+        return refusal;
+    }
+    match live.controller() {
+        Some(controller) if Some(controller.uid.as_str()) == owner.uid => {}
+        Some(controller) if owner.is_earlier_self(controller) => {
+            let reason = "its owner was an earlier Target of the same name; it is adopted";
+            return Verdict { force: true, ..Verdict::new(Action::Configure, reason) };
+        }
+        Some(controller) => {
+            let reason = format!("a Service of this name belongs to {} {}", controller.kind, controller.name);
+            return Verdict::new(Action::Refuse, reason);
+        }
+        None => return Verdict::new(Action::Refuse, "a Service of this name is there already and is not ours"),
+    }
+    let forced = |reason: String| Verdict { force: true, ..Verdict::new(Action::Configure, reason) };
+    let Some(entry) = live.ours().filter(|entry| Some(entry.api_version.as_str()) == api_version(desired)) else {
+        return forced("we own nothing of it in this API version".into());
+    };
+    if live.applied_digest() != Some(digest) {
+        return forced("what is rendered has changed".into());
+    }
+    let lost = lost_fields(desired, &entry.fields);
+    if !lost.is_empty() {
+        return Verdict { force: true, action: Action::Configure, ..drift(&lost, live) };
+    }
+    let foreign: Vec<String> = exclusive_intruders(live)
+        .map(|(entry, path)| format!("{path} was added by {}", entry.manager))
+        .collect();
+    if !foreign.is_empty() {
+        return forced(format!("drift: {}", foreign.join(", ")));
+    }
+    Verdict::new(Action::Unchanged, "it is as applied")
+}
+
+/// The Target that a Service is rendered for.
+#[derive(Clone, Copy, Debug)]
+pub struct ChildOwner<'a> {
+    /// The Target's name.
+    pub name: &'a str,
+    /// Its uid, when it is in the cluster.
+    pub uid: Option<&'a str>,
+}
+
+impl ChildOwner<'_> {
+    fn is_earlier_self(&self, controller: &super::live::Owner) -> bool {
+        let (group, _) = split_api_version(&controller.api_version);
+        group == crate::api::names::GROUP && controller.kind == "ClosureJVMTarget" && controller.name == self.name
+    }
+}
+
+/// Makes the JSON merge patch that takes foreign ports and selector keys out of a Service, when there are any.
+///
+/// Server-side apply cannot: it never removes what another manager owns. The whole port list is sent, since a merge
+/// patch replaces lists; selector keys go one by one.
+pub fn purge(desired: &Value, live: &Live) -> Option<Value> {
+    let mut spec = serde_json::Map::new();
+    for (_, path) in exclusive_intruders(live) {
+        let path = path.to_string();
+        match path.strip_prefix(".spec.selector.") {
+            Some(key) => {
+                let selector = spec.entry("selector").or_insert_with(|| json!({}));
+                if let Some(selector) = selector.as_object_mut() {
+                    selector.insert(key.to_owned(), Value::Null);
+                }
+            }
+            None => {
+                let ports = desired.pointer("/spec/ports").cloned().unwrap_or_default();
+                spec.insert("ports".into(), ports);
+            }
+        }
+    }
+    (!spec.is_empty()).then(|| json!({ "spec": spec }))
+}
+
+fn exclusive_intruders(live: &Live) -> impl Iterator<Item = (&super::live::ManagedFields, FieldPath)> {
+    [["spec", "ports"], ["spec", "selector"]]
+        .into_iter()
+        .flat_map(|path| intruders(&path, &live.managed_fields))
+}
+
+fn api_version(object: &Value) -> Option<&str> {
+    object.get("apiVersion")?.as_str()
+}
+
+fn terminating(live: &Live) -> Option<Verdict> {
+    live.deletion_timestamp.as_ref()?;
+    Some(Verdict::new(Action::Refuse, "it is being deleted; run again when it is gone"))
+}
+
+fn owned_by_others(live: &Live, applyset: &str) -> Option<Verdict> {
+    if let Some(other) = live.applyset().filter(|set| *set != applyset) {
+        return Some(Verdict::new(Action::Refuse, format!("it is a member of another apply set ({other})")));
+    }
+    if let Some(owner) = live.controller() {
+        return Some(Verdict::new(Action::Refuse, format!("it is controlled by {} {}", owner.kind, owner.name)));
+    }
+    // A mark that we applied ourselves, because the manifest carries it, says nothing.
+    if live.applyset().is_some() {
+        return None;
+    }
+    let (tool, mark) = foreign_tool(live)?;
+    Some(Verdict::new(Action::Refuse, format!("it is managed by {tool} ({mark})")))
+}
+
+/// What we had applied was changed by others. Changes by hand are undone; what another tool applies is its own.
+fn drift(lost: &[FieldPath], live: &Live) -> Verdict {
+    let mut told = Vec::new();
+    let mut conflicts = Vec::new();
+    for path in lost {
+        let owners = other_owners(path, &live.managed_fields);
+        for owner in owners.iter().filter(|owner| owner.operation == "Apply") {
+            conflicts.push(Conflict { manager: owner.manager.clone(), field: path.to_string() });
+        }
+        told.push(match owners.first() {
+            Some(owner) => format!("{path} was changed by {}", owner.manager),
+            None => format!("{path} is gone"),
+        });
+    }
+    told.dedup();
+    let more = told.len().saturating_sub(3);
+    told.truncate(3);
+    if more > 0 {
+        told.push(format!("{more} more"));
+    }
+    let reason = format!("drift: {}", told.join(", "));
+    if conflicts.is_empty() {
+        Verdict { force: true, ..Verdict::new(Action::Configure, reason) }
+    } else {
+        Verdict { conflicts, ..Verdict::new(Action::Refuse, reason) }
+    }
+}

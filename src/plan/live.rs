@@ -1,0 +1,102 @@
+//! What the API server's metadata tells of a live object.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF, FIELD_MANAGER};
+
+/// A live object's metadata.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Live {
+    /// Name.
+    pub name: String,
+    /// Namespace, if its kind has them.
+    pub namespace: Option<String>,
+    /// uid.
+    pub uid: String,
+    /// Version, for preconditions.
+    pub resource_version: String,
+    /// Labels.
+    pub labels: BTreeMap<String, String>,
+    /// Annotations.
+    pub annotations: BTreeMap<String, String>,
+    /// Owners.
+    pub owner_references: Vec<Owner>,
+    /// When deletion was asked for, if it was.
+    pub deletion_timestamp: Option<String>,
+    /// Who owns which fields.
+    pub managed_fields: Vec<ManagedFields>,
+}
+
+/// An entry of `metadata.ownerReferences`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Owner {
+    /// Kind.
+    pub kind: String,
+    /// `apiVersion`.
+    pub api_version: String,
+    /// Name.
+    pub name: String,
+    /// uid.
+    pub uid: String,
+    /// Whether it is the one controller.
+    pub controller: bool,
+}
+
+/// An entry of `metadata.managedFields`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ManagedFields {
+    /// Field manager.
+    pub manager: String,
+    /// `Apply` or `Update`.
+    pub operation: String,
+    /// The version that `fields_v1` speaks of.
+    pub api_version: String,
+    /// Subresource that was written; v1.20 does not say.
+    pub subresource: String,
+    /// The fields, as a tree of `f:`, `k:`, `v:` and `i:` keys.
+    #[serde(rename = "fieldsV1")]
+    pub fields: Value,
+}
+
+impl Live {
+    /// Reads the metadata of a whole object or of a `PartialObjectMetadata`.
+    ///
+    /// # Errors
+    /// When the server sent something that is not metadata.
+    pub fn from_object(object: &Value) -> Result<Self, serde_json::Error> {
+        Self::deserialize(object.get("metadata").unwrap_or(&Value::Null))
+    }
+
+    /// The apply set it is a member of.
+    pub fn applyset(&self) -> Option<&str> {
+        self.labels.get(APPLYSET_PART_OF).map(String::as_str)
+    }
+
+    /// The digest of what we last applied.
+    pub fn applied_digest(&self) -> Option<&str> {
+        self.annotations.get(APPLIED_DIGEST).map(String::as_str)
+    }
+
+    /// The owner that controls it.
+    pub fn controller(&self) -> Option<&Owner> {
+        self.owner_references.iter().find(|owner| owner.controller)
+    }
+
+    /// The entry of what we applied.
+    pub fn ours(&self) -> Option<&ManagedFields> {
+        self.managed_fields.iter().find(|entry| entry.is_ours())
+    }
+}
+
+impl ManagedFields {
+    /// Tells whether this is what `covergence` applied to the object itself.
+    pub fn is_ours(&self) -> bool {
+        self.manager == FIELD_MANAGER && self.operation == "Apply" && self.subresource.is_empty()
+    }
+}

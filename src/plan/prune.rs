@@ -1,0 +1,164 @@
+//! What may be deleted. When in doubt, nothing, and the reason is said.
+
+use std::collections::BTreeSet;
+
+use super::annotations::keeps;
+use super::live::Live;
+use super::step::Action;
+use crate::api::sync::PruneLimit;
+use crate::api::{GroupKind, ObjectId, names};
+
+/// What the whole run knows that bears on pruning.
+#[derive(Clone, Debug)]
+pub struct PruneRules<'a> {
+    /// Whether pruning was asked for at all.
+    pub enabled: bool,
+    /// Whether the source was read completely and without any error.
+    pub complete: bool,
+    /// Whether the source holds no object at all.
+    pub empty: bool,
+    /// Whether an empty source may prune everything.
+    pub allow_empty: bool,
+    /// The most that may go at once.
+    pub limit: Option<&'a PruneLimit>,
+    /// Namespace of the Sync itself.
+    pub own_namespace: &'a str,
+    /// All members of the set that are in the cluster.
+    pub members: usize,
+}
+
+/// Decides whether anything may be pruned.
+///
+/// # Errors
+/// Why not; every candidate is then kept.
+pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String> {
+    let PruneRules { enabled, complete, empty, allow_empty, limit, own_namespace: _, members } = rules;
+    if !enabled {
+        return Err("pruning is off; --prune deletes what has left the source".into());
+    }
+    if !complete {
+        return Err("the source was not read completely, so what seems to have left it may still be there".into());
+    }
+    if *empty && !allow_empty {
+        return Err("the source holds no object at all; --allow-empty says that this is meant".into());
+    }
+    let Some(limit) = limit else { return Ok(()) };
+    let most = match limit {
+        PruneLimit::Count(most) => *most as usize,
+        PruneLimit::Percent(text) => {
+            let percent: usize = text
+                .strip_suffix('%')
+                .and_then(|digits| digits.parse().ok())
+                .ok_or_else(|| format!("the prune limit {text:?} is neither a count nor a percentage"))?;
+            members * percent / 100
+        }
+    };
+    if candidates > most {
+        return Err(format!("{candidates} of {members} objects would go, and the prune limit allows {most}"));
+    }
+    Ok(())
+}
+
+/// Judges one member that has left the source.
+pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, String) {
+    if let Some(mark) = keeps(live) {
+        return (Action::Keep, format!("it has left the source, but is kept ({mark})"));
+    }
+    if let Some(owner) = live.controller() {
+        return (Action::Refuse, format!("it has left the source, but is controlled by {} {}", owner.kind, owner.name));
+    }
+    if live.deletion_timestamp.is_some() {
+        return (Action::Keep, "it is being deleted already".into());
+    }
+    if let Some(why) = vital(id, rules.own_namespace) {
+        return (Action::Refuse, format!("it has left the source, but {why}"));
+    }
+    (Action::Delete, "it has left the source".into())
+}
+
+/// Says why an object is never pruned, whatever the source says.
+fn vital(id: &ObjectId, own_namespace: &str) -> Option<String> {
+    let system = ["default", "kube-system", "kube-public", "kube-node-lease"];
+    match (id.group_kind.group.as_str(), id.group_kind.kind.as_str()) {
+        ("", "Namespace") if id.name == own_namespace => Some("it holds the inventory of this very set".into()),
+        ("", "Namespace") if system.contains(&id.name.as_str()) => Some("it is a namespace of Kubernetes itself".into()),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") if id.name.ends_with(&format!(".{}", names::GROUP)) => {
+            Some("deleting it would delete every inventory and every Target".into())
+        }
+        (names::GROUP, "Sync") => Some("deleting an inventory loses track of its members; delete it by hand if that is meant".into()),
+        _ => None,
+    }
+}
+
+/// Kinds whose deletion takes other objects along, so that what they hold must be looked at first.
+pub fn takes_others_along(kind: &GroupKind) -> bool {
+    let definitions = GroupKind::new("apiextensions.k8s.io", "CustomResourceDefinition");
+    *kind == GroupKind::new("", "Namespace") || *kind == definitions
+}
+
+/// Decides about a Namespace or definition by what it holds that this set does not own.
+pub fn judge_contents(strangers: &BTreeSet<String>) -> Result<(), String> {
+    if strangers.is_empty() {
+        return Ok(());
+    }
+    let named: Vec<&str> = strangers.iter().take(3).map(String::as_str).collect();
+    let more = strangers.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Err(format!("it has left the source, but deleting it would delete what is not ours: {}{more}", named.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules() -> PruneRules<'static> {
+        PruneRules {
+            enabled: true,
+            complete: true,
+            empty: false,
+            allow_empty: false,
+            limit: None,
+            own_namespace: "ops",
+            members: 10,
+        }
+    }
+
+    #[test]
+    fn c30_partial_and_empty_sources_prune_nothing() {
+        assert!(may_prune(&rules(), 10).is_ok());
+        assert!(may_prune(&PruneRules { complete: false, ..rules() }, 1).is_err_and(|e| e.contains("completely")));
+        let empty = PruneRules { empty: true, ..rules() };
+        assert!(may_prune(&empty, 1).is_err_and(|e| e.contains("--allow-empty")));
+        assert!(may_prune(&PruneRules { allow_empty: true, ..empty }, 1).is_ok());
+        assert!(may_prune(&PruneRules { enabled: false, ..rules() }, 1).is_err());
+    }
+
+    #[test]
+    fn the_limit_is_a_count_or_a_part_of_the_members() {
+        for (limit, candidates, allowed) in [
+            (PruneLimit::Count(2), 2, true),
+            (PruneLimit::Count(2), 3, false),
+            (PruneLimit::Percent("25%".into()), 2, true),
+            (PruneLimit::Percent("25%".into()), 3, false),
+            (PruneLimit::Percent("many".into()), 1, false),
+        ] {
+            let rules = PruneRules { limit: Some(&limit), ..rules() };
+            assert_eq!(may_prune(&rules, candidates).is_ok(), allowed, "{limit:?} {candidates}");
+        }
+    }
+
+    #[test]
+    fn c35_what_everything_hangs_on_is_never_pruned() {
+        let id = |group: &str, kind: &str, name: &str| ObjectId {
+            group_kind: GroupKind::new(group, kind),
+            namespace: None,
+            name: name.into(),
+        };
+        let judge = |id: ObjectId| judge(&id, &Live::default(), &rules()).0;
+        assert_eq!(judge(id("", "Namespace", "ops")), Action::Refuse);
+        assert_eq!(judge(id("", "Namespace", "kube-system")), Action::Refuse);
+        assert_eq!(judge(id("", "Namespace", "shop")), Action::Delete);
+        assert_eq!(judge(id("apiextensions.k8s.io", "CustomResourceDefinition", "syncs.closurejvm.io")), Action::Refuse);
+        assert_eq!(judge(id("apiextensions.k8s.io", "CustomResourceDefinition", "pets.example.com")), Action::Delete);
+    }
+}

@@ -1,0 +1,127 @@
+//! The plan: what is to be done, to what, why, and where it comes from.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::api::ObjectId;
+use crate::load::Origin;
+
+/// What is to be done to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// It is not there yet.
+    Create,
+    /// It is there, but not as wanted.
+    Configure,
+    /// It is as wanted.
+    Unchanged,
+    /// It has left the source.
+    Delete,
+    /// It has left the source, or somebody said to leave it alone, and it stays as it is.
+    Keep,
+    /// It ought to be changed, but that would harm somebody.
+    Refuse,
+}
+
+impl Action {
+    /// Tells whether the cluster differs from what the source asks for.
+    pub fn is_difference(self) -> bool {
+        matches!(self, Self::Create | Self::Configure | Self::Delete | Self::Refuse)
+    }
+
+    /// Tells whether executing it sends a write.
+    pub fn is_write(self) -> bool {
+        matches!(self, Self::Create | Self::Configure | Self::Delete)
+    }
+}
+
+/// A field that somebody else owns and that we would take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Conflict {
+    /// The field manager that owns it.
+    pub manager: String,
+    /// The field, as the API server prints it: `.spec.replicas`.
+    pub field: String,
+}
+
+/// Which live object a step was planned for; a write to any other one must fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// uid.
+    pub uid: String,
+    /// `resourceVersion`.
+    pub resource_version: String,
+}
+
+/// What a step sends, if anything.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// Nothing.
+    None,
+    /// An apply request.
+    Apply {
+        /// The object to send.
+        object: Value,
+        /// Whether fields of other managers are taken.
+        force: bool,
+    },
+    /// The Service of a Target: what nobody else may own goes too. The owner reference is added when it is sent,
+    /// since the Target's uid may not exist before.
+    Child {
+        /// The Service to send, without its owner reference.
+        object: Value,
+        /// The Target that owns it.
+        target: ObjectId,
+        /// Fields of others that are to go, as a JSON merge patch on the live object.
+        purge: Option<Value>,
+    },
+}
+
+/// One object of the plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// Which object.
+    pub id: ObjectId,
+    /// Its `apiVersion`.
+    pub api_version: String,
+    /// What is to be done.
+    pub action: Action,
+    /// Why, in a sentence for people.
+    pub reason: String,
+    /// Where it comes from; absent for what is not in the source.
+    pub origin: Option<Origin>,
+    /// Place in the order: steps of a lower batch are done before those of a higher one.
+    pub batch: usize,
+    /// Objects that must be there first.
+    pub needs: Vec<ObjectId>,
+    /// Fields that others own and that we would take.
+    pub conflicts: Vec<Conflict>,
+    /// The live object, when there is one.
+    pub expected: Option<Expected>,
+    /// What is sent.
+    pub body: Body,
+    /// Unified diff of live against the server's dry run; secrets are masked. Filled in by a preview.
+    pub diff: Option<String>,
+}
+
+/// Everything that one run would do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// Why nothing is pruned although objects have left the source, if so.
+    pub prune_refused: Option<String>,
+}
+
+impl Plan {
+    /// Tells whether the cluster differs from what the source asks for.
+    pub fn has_differences(&self) -> bool {
+        self.steps.iter().any(|step| step.action.is_difference())
+    }
+
+    /// Counts the steps of an action.
+    pub fn count(&self, action: Action) -> usize {
+        self.steps.iter().filter(|step| step.action == action).count()
+    }
+}

@@ -1,0 +1,120 @@
+//! Documents -> objects as they are to be in the cluster.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::normalise::{sendable, stamp};
+use crate::api::ObjectId;
+use crate::load::{Diagnostic, Document, Origin};
+
+/// Whether a kind's objects live in namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In a namespace.
+    Namespaced,
+    /// In none.
+    Cluster,
+}
+
+/// An object as it is to be sent.
+#[derive(Clone, Debug)]
+pub struct Desired {
+    /// Which object; the namespace is filled in.
+    pub id: ObjectId,
+    /// Its `apiVersion`.
+    pub api_version: String,
+    /// Where the source has it.
+    pub origin: Origin,
+    /// The body of the apply request, with the set's label and the digest.
+    pub object: Value,
+    /// The digest that `object` carries.
+    pub digest: String,
+}
+
+/// What a source asks for, and what is wrong with it.
+#[derive(Debug, Default)]
+pub struct Resolved {
+    /// Objects in the order of the source, each identity once.
+    pub desired: Vec<Desired>,
+    /// Documents that are left out, and why.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Fills in namespaces, finds objects that are there twice, and makes the bodies to send.
+///
+/// `scope` tells, for an `apiVersion` and a kind, whether it has namespaces; `None` when nobody knows the kind.
+/// `applyset` is the id that members are labelled with.
+pub fn resolve(
+    documents: &[Document],
+    scope: impl Fn(&str, &str) -> Option<Scope>,
+    default_namespace: &str,
+    applyset: Option<&str>,
+) -> Resolved {
+    let mut resolved = Resolved::default();
+    let mut by_id: BTreeMap<ObjectId, Vec<&Document>> = BTreeMap::new();
+    for document in documents {
+        let scope = scope(&document.api_version, &document.id.group_kind.kind);
+        match identify(document, scope, default_namespace) {
+            Ok(id) => by_id.entry(id).or_default().push(document),
+            Err(diagnostic) => resolved.diagnostics.push(diagnostic),
+        }
+    }
+    for (id, places) in by_id {
+        match places.as_slice() {
+            [document] => resolved.desired.push(desired(id, document, applyset)),
+            _ => resolved.diagnostics.extend(duplicates(&id, &places)),
+        }
+    }
+    resolved.desired.sort_by(|a, b| a.origin.cmp(&b.origin));
+    resolved
+}
+
+fn identify(document: &Document, scope: Option<Scope>, default: &str) -> Result<ObjectId, Diagnostic> {
+    let id = &document.id;
+    let namespace = match (scope, &id.namespace) {
+        (None, _) => {
+            let message = format!("the cluster does not know the kind {} of {}", id.group_kind.kind, document.api_version);
+            return Err(Diagnostic::error_at(&document.origin, message)
+                .with_hint("check apiVersion and kind, or add the CustomResourceDefinition to the source"));
+        }
+        (Some(Scope::Cluster), Some(namespace)) => {
+            let message = format!("{} has no namespaces, but the manifest says namespace {namespace}", id.group_kind);
+            return Err(Diagnostic::error_at(&document.origin, message).with_hint("remove metadata.namespace"));
+        }
+        (Some(Scope::Cluster), None) => None,
+        (Some(Scope::Namespaced), Some(namespace)) => Some(namespace.clone()),
+        (Some(Scope::Namespaced), None) => Some(default.to_owned()),
+    };
+    Ok(ObjectId { namespace, ..id.clone() })
+}
+
+fn desired(id: ObjectId, document: &Document, applyset: Option<&str>) -> Desired {
+    let mut object = sendable(document.root.to_json());
+    if let (Some(namespace), Some(metadata)) =
+        (&id.namespace, object.get_mut("metadata").and_then(Value::as_object_mut))
+    {
+        metadata.insert("namespace".into(), json!(namespace));
+    }
+    let digest = stamp(&mut object, applyset);
+    Desired {
+        id,
+        api_version: document.api_version.clone(),
+        origin: document.origin.clone(),
+        object,
+        digest,
+    }
+}
+
+/// One error at each place: which one is meant cannot be known, so none is applied (argo-cd#1070).
+fn duplicates<'a>(id: &'a ObjectId, places: &'a [&Document]) -> impl Iterator<Item = Diagnostic> + 'a {
+    places.iter().map(move |document| {
+        let others: Vec<String> = places
+            .iter()
+            .filter(|other| other.origin != document.origin)
+            .map(|other| other.origin.to_string())
+            .collect();
+        let message = format!("{id} is also defined at {}; none of them is applied", others.join(" and "));
+        Diagnostic::error_at(&document.origin, message).with_hint("keep one of them")
+    })
+}

@@ -1,0 +1,156 @@
+//! A Target and its Deployment, as far as rendering needs to know them.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::api::target::{TargetSpec, TargetStatus};
+use crate::api::{GroupKind, ObjectId, names};
+
+/// A `ClosureJVMTarget` from a source or from the cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+    /// What it asks for.
+    pub spec: TargetSpec,
+    /// The live object's identity; absent while it exists only in a source.
+    pub live: Option<LiveTarget>,
+}
+
+/// What the cluster knows of a Target.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiveTarget {
+    /// uid.
+    pub uid: String,
+    /// Generation of the spec.
+    pub generation: Option<i64>,
+    /// Its status as last written.
+    pub status: TargetStatus,
+    /// Whether it is being deleted.
+    pub terminating: bool,
+}
+
+impl Target {
+    /// Reads a Target from a manifest or a live object.
+    ///
+    /// # Errors
+    /// What the object lacks, for people; it fails this Target alone.
+    pub fn from_json(object: &Value) -> Result<Self, String> {
+        let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
+        let name = text("/metadata/name").ok_or("it has no name")?.to_owned();
+        let namespace = text("/metadata/namespace").ok_or("it has no namespace")?.to_owned();
+        let spec = object.get("spec").ok_or("it has no spec")?;
+        let spec = TargetSpec::deserialize(spec).map_err(|e| format!("its spec cannot be read: {e}"))?;
+        if spec.agents.coverage.port == 0 {
+            return Err("agents.coverage.port is 0: the agent would choose a port that no Service knows".into());
+        }
+        let live = text("/metadata/uid").map(|uid| LiveTarget {
+            uid: uid.to_owned(),
+            generation: object.pointer("/metadata/generation").and_then(Value::as_i64),
+            // A status that cannot be read is one that nobody relies on: it is written anew.
+            status: object
+                .get("status")
+                .and_then(|status| TargetStatus::deserialize(status).ok())
+                .unwrap_or_default(),
+            terminating: text("/metadata/deletionTimestamp").is_some(),
+        });
+        Ok(Self { namespace, name, spec, live })
+    }
+
+    /// Names the Target.
+    pub fn id(&self) -> ObjectId {
+        ObjectId {
+            group_kind: Self::group_kind(),
+            namespace: Some(self.namespace.clone()),
+            name: self.name.clone(),
+        }
+    }
+
+    /// Group and kind of all Targets.
+    pub fn group_kind() -> GroupKind {
+        GroupKind::new(names::GROUP, "ClosureJVMTarget")
+    }
+
+    /// Names the Deployment it refers to.
+    pub fn deployment_id(&self) -> ObjectId {
+        ObjectId {
+            group_kind: GroupKind::new("apps", "Deployment"),
+            namespace: Some(self.namespace.clone()),
+            name: self.spec.deployment_ref.name.clone(),
+        }
+    }
+}
+
+/// What rendering and status need of a Deployment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Deployment {
+    /// `spec.selector`.
+    pub selector: Value,
+    /// How far its rollout is.
+    pub rollout: Rollout,
+}
+
+/// A Deployment's rollout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rollout {
+    /// Replicas that are wanted.
+    pub wanted: i32,
+    /// Replicas of the current template.
+    pub updated: i32,
+    /// Replicas that are available.
+    pub available: i32,
+    /// All replicas, also of earlier templates.
+    pub all: i32,
+    /// Whether the Deployment controller has seen the current spec.
+    pub observed: bool,
+    /// Why it will not go on by itself, if so.
+    pub stalled: Option<String>,
+}
+
+impl Deployment {
+    /// Reads a Deployment from a manifest (no status: nothing has rolled out yet) or a live object.
+    pub fn from_json(object: &Value) -> Self {
+        let int = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
+        let count = |pointer: &str| int(pointer).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
+        let generation = int("/metadata/generation");
+        let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+        let stalled = conditions.into_iter().flatten().find_map(|condition| {
+            let text = |field| condition.get(field).and_then(Value::as_str).unwrap_or_default();
+            let failed = text("type") == "ReplicaFailure" && text("status") == "True"
+                || text("type") == "Progressing" && text("reason") == "ProgressDeadlineExceeded";
+            failed.then(|| text("message").to_owned())
+        });
+        Self {
+            selector: object.pointer("/spec/selector").cloned().unwrap_or_default(),
+            rollout: Rollout {
+                // The API's default is one replica.
+                wanted: int("/spec/replicas").and_then(|n| i32::try_from(n).ok()).unwrap_or(1),
+                updated: count("/status/updatedReplicas"),
+                available: count("/status/availableReplicas"),
+                all: count("/status/replicas"),
+                observed: generation.is_some() && int("/status/observedGeneration") >= generation,
+                stalled,
+            },
+        }
+    }
+}
+
+impl Rollout {
+    /// Replicas that run the current template and are available, as far as counts can tell.
+    ///
+    /// `availableReplicas` counts old pods as well, so that in mid-rollout only those above the old ones are sure.
+    pub fn instrumented(&self) -> i32 {
+        let old = (self.all - self.updated).max(0);
+        (self.available - old).clamp(0, self.updated.max(0))
+    }
+
+    /// Whether every wanted replica runs the current template and is available, and no other runs.
+    pub fn is_complete(&self) -> bool {
+        self.observed
+            && self.updated >= self.wanted
+            && self.all == self.updated
+            && self.available == self.updated
+    }
+}
