@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # port is set by start_on_free_port
-# The three programs of a lab. Their globals: $dir, $assets, $apiserver_flags, $audit.
+# The three programs of a lab. Their globals: $dir, $assets, $audit, $apiserver_flags, $controller_manager_flags.
 
 # How long one program may take to come up while a compiler has the machine.
 START_SECONDS=120
@@ -30,7 +30,7 @@ start_apiserver() {
 }
 
 spawn_apiserver() {
-  local flag flags=(
+  local flags=(
     --etcd-servers="$(<"$dir/run/etcd.url")"
     --bind-address=127.0.0.1
     --secure-port="$port"
@@ -53,20 +53,21 @@ spawn_apiserver() {
   if [[ $audit == yes ]]; then
     flags+=(--audit-policy-file="$dir/audit-policy.yaml" --audit-log-path="$dir/audit.log")
   fi
-  local argv=("$assets/kube-apiserver")
-  for flag in "${flags[@]}"; do
-    overridden "$flag" || argv+=("$flag")
-  done
-  spawn "$dir" kube-apiserver "${argv[@]}" "${apiserver_flags[@]}"
+  spawn_with "$assets/kube-apiserver" flags apiserver_flags
 }
 
-# Whether the caller passed the same flag: kube-apiserver would add up list flags instead of replacing them.
-overridden() {
-  local given
-  for given in "${apiserver_flags[@]}"; do
-    [[ ${given%%=*} == "${1%%=*}" ]] && return 0
+# spawn_with PROGRAM OURS GIVEN: starts it with the flags of both arrays, leaving out ours where the caller gave the same
+# one (these programs add up list flags instead of replacing them).
+spawn_with() {
+  local program=$1 our given argv=("$1")
+  local -n ours=$2 givens=$3
+  for our in "${ours[@]}"; do
+    for given in "${givens[@]}"; do
+      [[ ${given%%=*} != "${our%%=*}" ]] || continue 2
+    done
+    argv+=("$our")
   done
-  return 1
+  spawn "$dir" "${program##*/}" "${argv[@]}" "${givens[@]}"
 }
 
 write_audit_policy() {
@@ -109,23 +110,25 @@ answers() {
 # --- kube-controller-manager ------------------------------------------------------------------------------------------
 
 start_controller_manager() {
-  local program flags
-  if ! program=$(controller_manager_in "$assets"); then
-    return 0
+  local program
+  program=$(controller_manager_in "$assets")
+  # shellcheck disable=SC2034 # spawn_with reads it by name
+  local flags=(
+    --kubeconfig="$dir/kube-controller-manager.kubeconfig"
+    --service-account-private-key-file="$dir/pki/service-account.key"
+    --root-ca-file="$dir/pki/ca.crt"
+    --leader-elect=false
+    # Node lifecycle would set the pods of a Node object without a kubelet to not ready after 40 seconds.
+    --controllers='*,-nodeipam,-nodelifecycle,-service,-route,-cloud-node-lifecycle'
+    --kube-api-qps=1000
+    --kube-api-burst=2000
+    # It serves nothing here, so it has no port that could collide.
+    --secure-port=0
+  )
+  if [[ $("$program" --help 2>&1) == *'--port int'* ]]; then
+    flags+=(--port=0) # the insecure one: on by default, and gone in v1.24
   fi
-  # It serves nothing here: no port that could collide. The insecure one is on by default until v1.23, and its flag is
-  # gone after that.
-  flags=(--secure-port=0)
-  if "$program" --help 2>&1 | grep -q -- '--port int'; then
-    flags+=(--port=0)
-  fi
-  spawn "$dir" kube-controller-manager "$program" \
-    --kubeconfig="$dir/kube-controller-manager.kubeconfig" \
-    --service-account-private-key-file="$dir/pki/service-account.key" \
-    --root-ca-file="$dir/pki/ca.crt" \
-    --leader-elect=false \
-    --controllers='*,-nodeipam,-service,-route,-cloud-node-lifecycle' \
-    --kube-api-qps=1000 --kube-api-burst=2000 "${flags[@]}"
+  spawn_with "$program" flags controller_manager_flags
 }
 
 # Its controllers run once one of them has done its work.

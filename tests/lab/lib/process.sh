@@ -89,7 +89,7 @@ listens() {
   local dir=$1 name=$2 port=$3 pid inode
   pid=$(pid_of "$dir" "$name") || return 1
   inode=$(listener_inode "$port")
-  [[ -n $inode ]] && find "/proc/$pid/fd" -lname "socket:\[$inode\]" 2>/dev/null | grep -q .
+  [[ -n $inode && -n $(find "/proc/$pid/fd" -lname "socket:\[$inode\]" 2>/dev/null) ]]
 }
 
 # start_on_free_port DIR NAME START: calls START until the process listens on $port, a global that START reads.
