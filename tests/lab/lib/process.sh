@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Processes of a lab: each has run/NAME.pid and, to be started again the same way, run/NAME.argv.
+# Processes of a lab: each has run/NAME.pid, run/NAME.since (when it started) and, to be started again the same way,
+# run/NAME.argv.
 #
 # Every `return` here says its status: a bare one, called from an EXIT trap, returns the status of the failed command.
 
@@ -12,6 +13,7 @@ spawn() {
     close_inherited
     exec setsid "$@"
   ) </dev/null >>"$dir/log/$name.log" 2>&1 &
+  start_time $! >"$dir/run/$name.since"
   echo $! >"$dir/run/$name.pid"
   disown
 }
@@ -32,19 +34,25 @@ close_inherited() {
   done
 }
 
-# Prints the process id if that process is still ours. Ids are used again by the kernel; an argument below DIR proves it.
+# Prints the process id if that process is still ours: the kernel uses ids again. (The command line would not do, since
+# it is empty while a process executes its program.)
 pid_of() {
-  local dir=$1 name=$2 pid argument argv=()
+  local dir=$1 name=$2 pid since
   [[ -r $dir/run/$name.pid ]] || return 1
   pid=$(<"$dir/run/$name.pid")
-  mapfile -d '' argv 2>/dev/null <"/proc/$pid/cmdline" || return 1
-  for argument in "${argv[@]}"; do
-    if [[ $argument == "$dir" || $argument == *"$dir/"* ]]; then
-      echo "$pid"
-      return 0
-    fi
-  done
-  return 1
+  since=$(<"$dir/run/$name.since")
+  [[ -n $since && $(start_time "$pid") == "$since" ]] || return 1
+  echo "$pid"
+}
+
+# Prints when the process started, in clock ticks since boot: together with its id that names a process for good. Prints
+# nothing for one that has ended, also where nobody has collected its exit status yet.
+start_time() {
+  local stat fields
+  { stat=$(<"/proc/$1/stat"); } 2>/dev/null || return 0
+  # The program's name, in parentheses, may hold anything; what follows the last one is state, parent, ...
+  read -ra fields <<<"${stat##*) }"
+  [[ ${fields[0]} == [ZX] ]] || echo "${fields[19]}"
 }
 
 running() { pid_of "$1" "$2" >/dev/null; }
