@@ -4,3 +4,5 @@ pub mod api;
 pub mod load;
 pub mod render;
 pub mod plan;
+pub mod cluster;
+pub mod reconcile;
