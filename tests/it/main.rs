@@ -1,1 +1,3 @@
+//! One integration binary, one file per behaviour.
 
+mod load_reading;
