@@ -50,6 +50,14 @@ impl Node {
         }
     }
 
+    /// Finds a key with its value, when this is a mapping that has it.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.kind {
+            NodeKind::Map(entries) => entries.iter().find(|e| e.key == key),
+            _ => None,
+        }
+    }
+
     /// Follows keys from mapping to mapping.
     pub fn at(&self, path: &[&str]) -> Option<&Node> {
         path.iter().try_fold(self, |node, key| node.get(key))
@@ -77,6 +85,21 @@ impl Node {
                     .map(|e| (e.key.clone(), e.value.to_json()))
                     .collect::<Map<_, _>>(),
             ),
+        }
+    }
+}
+
+impl NodeKind {
+    /// Names the type with its article, for messages: `a string`.
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(number) if number.is_f64() => "a fraction",
+            Self::Number(_) => "a number",
+            Self::String(_) => "a string",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a mapping",
         }
     }
 }

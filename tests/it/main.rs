@@ -9,3 +9,6 @@
 mod source_directory;
 mod source_git_local;
 mod support;
+//! One integration binary, one file per behaviour.
+
+mod load_reading;

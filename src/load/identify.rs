@@ -1,0 +1,301 @@
+//! From a parsed value to the objects it holds: lists unwrapped, each object identified.
+
+use std::sync::Arc;
+
+use super::fault::Fault;
+use super::{Document, Entry, Node, NodeKind, Origin, Position};
+use crate::api::{GroupKind, ObjectId, split_api_version};
+
+/// Takes the objects out of one document of a file.
+pub(super) fn identify(file: &Arc<str>, root: Node) -> (Vec<Document>, Vec<Fault>) {
+    let mut found = Found {
+        file,
+        documents: Vec::new(),
+        faults: Vec::new(),
+    };
+    found.take(root, None);
+    (found.documents, found.faults)
+}
+
+/// Types an item takes from the typed list around it, as in `kubectl get -o yaml` of some kinds.
+#[derive(Clone)]
+struct Inherited {
+    api_version: String,
+    kind: String,
+}
+
+struct Found<'f> {
+    file: &'f Arc<str>,
+    documents: Vec<Document>,
+    faults: Vec<Fault>,
+}
+
+impl Found<'_> {
+    /// Takes one value. Lists may hold lists; the depth limit of the loader bounds this recursion.
+    fn take(&mut self, mut root: Node, inherited: Option<&Inherited>) {
+        let NodeKind::Map(entries) = &mut root.kind else {
+            let message = format!("a manifest must be a mapping, not {}", root.kind.describe());
+            self.faults.push(Fault::error(root.position, message));
+            return;
+        };
+        if let Some(Inherited { api_version, kind }) = inherited {
+            inherit(entries, root.position, "kind", kind);
+            inherit(entries, root.position, "apiVersion", api_version);
+        }
+        if let Some(skipped) = skipped(self.file, &root) {
+            self.faults.push(skipped);
+            return;
+        }
+        let (api_version, kind) = match (text(&root, "apiVersion"), text(&root, "kind")) {
+            (Ok(api_version), Ok(kind)) => (api_version, kind),
+            _ if root.get("apiVersion").is_none() && root.get("kind").is_none() => {
+                self.faults.push(Fault::error(root.position, "not a manifest: no apiVersion and no kind").hint(
+                    "every YAML or JSON file of a source is applied; keep other files elsewhere",
+                ));
+                return;
+            }
+            (api_version, kind) => {
+                self.faults.extend(api_version.err());
+                self.faults.extend(kind.err());
+                return;
+            }
+        };
+        if let Some(items) = list_items(&root, &api_version, &kind) {
+            let inherited = kind
+                .strip_suffix("List")
+                .filter(|kind| !kind.is_empty())
+                .map(|kind| Inherited {
+                    api_version: api_version.clone(),
+                    kind: kind.to_owned(),
+                });
+            self.take_items(items, inherited.as_ref());
+            return;
+        }
+        let (group, version) = split_api_version(&api_version);
+        if version.is_empty() || version.contains('/') || api_version.starts_with('/') {
+            let at = key_position(&root, "apiVersion");
+            let fault = Fault::error(at, "apiVersion is neither `VERSION` nor `GROUP/VERSION`");
+            self.faults.push(fault);
+            return;
+        }
+        let before = self.faults.len();
+        let id = self.metadata(&root).map(|(namespace, name)| ObjectId {
+            group_kind: GroupKind::new(group, kind),
+            namespace,
+            name,
+        });
+        if let (Some(id), true) = (id, no_error(self.faults.get(before..))) {
+            let origin = Origin {
+                file: self.file.clone(),
+                position: root.position,
+            };
+            self.documents.push(Document {
+                origin,
+                id,
+                api_version,
+                root,
+            });
+        }
+    }
+
+    fn take_items(&mut self, items: Node, inherited: Option<&Inherited>) {
+        match items.kind {
+            NodeKind::List(items) => items
+                .into_iter()
+                .for_each(|item| self.take(item, inherited)),
+            NodeKind::Null => {}
+            other => {
+                let message = format!(
+                    "the items of a list must be a list, not {}",
+                    other.describe()
+                );
+                self.faults.push(Fault::error(items.position, message));
+            }
+        }
+    }
+
+    /// Checks `metadata` and gives the namespace, when one is written, and the name.
+    fn metadata(&mut self, root: &Node) -> Option<(Option<String>, String)> {
+        let at = key_position(root, "metadata");
+        let Some(metadata) = root.get("metadata").filter(|m| m.kind != NodeKind::Null) else {
+            self.faults.push(Fault::error(at, "no metadata.name"));
+            return None;
+        };
+        if !matches!(metadata.kind, NodeKind::Map(_)) {
+            let message = format!(
+                "metadata must be a mapping, not {}",
+                metadata.kind.describe()
+            );
+            self.faults.push(Fault::error(at, message));
+            return None;
+        }
+        self.faults.extend(string_map(metadata, "labels"));
+        self.faults.extend(string_map(metadata, "annotations"));
+        let namespace = match metadata.get("namespace").map(|n| (&n.kind, n)) {
+            None | Some((NodeKind::Null, _)) => None,
+            Some((NodeKind::String(text), _)) => Some(text.clone()).filter(|text| !text.is_empty()),
+            Some((kind, _)) => {
+                let at = key_position(metadata, "namespace");
+                self.faults
+                    .push(not_a_string(at, "metadata.namespace", kind));
+                None
+            }
+        };
+        match metadata.get("name").map(|n| &n.kind) {
+            Some(NodeKind::String(name)) if !name.is_empty() => Some((namespace, name.clone())),
+            None | Some(NodeKind::Null | NodeKind::String(_)) => {
+                let fault = if metadata.get("generateName").is_some() {
+                    Fault::error(key_position(metadata, "generateName"), "generateName without a name")
+                        .hint("give it a metadata.name: without one nobody can tell which object to update or delete")
+                } else if metadata.get("name").is_some() {
+                    Fault::error(key_position(metadata, "name"), "metadata.name is empty")
+                } else {
+                    Fault::error(at, "no metadata.name")
+                };
+                self.faults.push(fault);
+                None
+            }
+            Some(kind) => {
+                let at = key_position(metadata, "name");
+                self.faults.push(not_a_string(at, "metadata.name", kind));
+                None
+            }
+        }
+    }
+}
+
+/// Whether none of these faults keeps an object out.
+fn no_error(faults: Option<&[Fault]>) -> bool {
+    faults.is_none_or(|faults| {
+        faults
+            .iter()
+            .all(|f| f.severity == super::Severity::Warning)
+    })
+}
+
+fn inherit(entries: &mut Vec<Entry>, position: Position, key: &str, value: &str) {
+    if !entries.iter().any(|e| e.key == key) {
+        let value = Node {
+            position,
+            kind: NodeKind::String(value.to_owned()),
+        };
+        entries.insert(
+            0,
+            Entry {
+                key: key.to_owned(),
+                position,
+                value,
+            },
+        );
+    }
+}
+
+/// Where a key stands, or where the mapping begins that lacks it.
+fn key_position(map: &Node, key: &str) -> Position {
+    map.entry(key).map_or(map.position, |e| e.position)
+}
+
+/// A field of text that must be there.
+fn text(root: &Node, key: &str) -> Result<String, Fault> {
+    match root.get(key).map(|n| &n.kind) {
+        Some(NodeKind::String(text)) if !text.is_empty() => Ok(text.clone()),
+        None => Err(Fault::error(root.position, format!("no {key}"))),
+        Some(NodeKind::Null | NodeKind::String(_)) => Err(Fault::error(
+            key_position(root, key),
+            format!("{key} is empty"),
+        )),
+        Some(kind) => Err(not_a_string(key_position(root, key), key, kind)),
+    }
+}
+
+fn not_a_string(at: Position, what: &str, kind: &NodeKind) -> Fault {
+    let fault = Fault::error(
+        at,
+        format!("{what} must be a string, not {}", kind.describe()),
+    );
+    match kind {
+        NodeKind::Bool(_) | NodeKind::Number(_) => fault.hint("put the value in quotes"),
+        _ => fault,
+    }
+}
+
+/// Labels and annotations: values that YAML reads as something else are the classic mistake here (`x: y`).
+fn string_map(metadata: &Node, field: &str) -> Vec<Fault> {
+    let Some(map) = metadata.get(field) else {
+        return Vec::new();
+    };
+    let entries = match &map.kind {
+        NodeKind::Map(entries) => entries,
+        NodeKind::Null => return Vec::new(),
+        kind => {
+            let at = key_position(metadata, field);
+            let message = format!(
+                "metadata.{field} must be a mapping, not {}",
+                kind.describe()
+            );
+            return vec![Fault::error(at, message)];
+        }
+    };
+    let one = field.trim_end_matches('s');
+    let faults = entries.iter().filter_map(|entry| match &entry.value.kind {
+        NodeKind::String(_) => None,
+        NodeKind::Null => {
+            let message = format!(
+                "the {one} `{}` has no value and will be left out",
+                entry.key
+            );
+            Some(Fault::warning(entry.position, message).hint("write \"\" for an empty value"))
+        }
+        kind => Some(not_a_string(
+            entry.position,
+            &format!("the {one} `{}`", entry.key),
+            kind,
+        )),
+    });
+    faults.collect()
+}
+
+/// The items of a list kind: `v1` `List`, or a kind that ends in `List` and has items.
+fn list_items(root: &Node, api_version: &str, kind: &str) -> Option<Node> {
+    let items = root.get("items");
+    if kind == "List" && api_version == "v1" && items.is_none() {
+        return Some(Node {
+            position: root.position,
+            kind: NodeKind::Null,
+        });
+    }
+    items.filter(|_| kind.ends_with("List")).cloned()
+}
+
+/// Documents that are meant for a tool and not for the cluster.
+fn skipped(file: &str, root: &Node) -> Option<Fault> {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let string = |key: &str| root.get(key).and_then(Node::as_str);
+    let kustomize = string("apiVersion").is_some_and(|v| v.starts_with("kustomize.config.k8s.io/"))
+        || (root.get("kind").is_none()
+            && matches!(name, "kustomization.yaml" | "kustomization.yml"));
+    if kustomize {
+        let message = "skipped: this is kustomize's own file, not an object";
+        return Some(Fault::warning(root.position, message).hint(
+            "the files beside it are applied as they stand; commit the output of `kustomize build` to apply what it describes",
+        ));
+    }
+    if root.get("kind").is_none() && name == "Chart.yaml" {
+        let message = "skipped: this is Helm's own file, not an object";
+        return Some(
+            Fault::warning(root.position, message)
+                .hint("commit the output of `helm template` to apply what the chart describes"),
+        );
+    }
+    let local = [
+        "metadata",
+        "annotations",
+        "config.kubernetes.io/local-config",
+    ];
+    if root.at(&local).and_then(Node::as_str) == Some("true") {
+        let message =
+            "skipped: annotated as local configuration (config.kubernetes.io/local-config)";
+        return Some(Fault::warning(root.position, message));
+    }
+    None
+}

@@ -1,0 +1,221 @@
+//! Snapshot -> documents and diagnostics.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::duplicates::duplicates;
+use super::excerpt::{Secrecy, excerpt, has_escapes, mentions_secret};
+use super::fault::Fault;
+use super::identify::identify;
+use super::text::{self, Chunk};
+use super::yaml::Parsed;
+use super::{
+    Diagnostic, Document, Limits, Node, NodeKind, Severity, Snapshot, SourceFile, json, yaml,
+};
+
+/// What a snapshot holds.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// The objects, in the order of the files and of the places in them.
+    pub documents: Vec<Document>,
+    /// What is wrong with the rest, in the same order. The snapshot's own diagnostics are not repeated.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads every `.yaml`, `.yml` and `.json` file of a snapshot; other files are ignored.
+///
+/// A document with an error is left out, and its neighbours are read all the same. Objects that stand in the source
+/// twice are all left out.
+pub fn load(snapshot: &Snapshot, limits: &Limits) -> Loaded {
+    let mut loaded = Loaded::default();
+    for file in snapshot.files.iter().filter(|file| is_manifest(&file.path)) {
+        if let Err(fault) = load_file(file, limits, &mut loaded) {
+            loaded.diagnostics.push(fault);
+        }
+        if loaded.documents.len() > limits.documents {
+            break;
+        }
+    }
+    let (mut repeated, concerned) = duplicates(&loaded.documents, |d| d.id.clone());
+    if !repeated.is_empty() {
+        add_excerpts(&mut repeated, snapshot);
+        loaded.diagnostics.extend(repeated);
+        let mut index = 0..;
+        loaded
+            .documents
+            .retain(|_| index.next().is_some_and(|i| !concerned.contains(&i)));
+    }
+    loaded
+}
+
+/// Gives each diagnostic that has a place but no excerpt the line of that place, without a Secret's values.
+///
+/// For findings made after loading, which know places but not the text.
+pub fn add_excerpts(diagnostics: &mut [Diagnostic], snapshot: &Snapshot) {
+    let mut texts: BTreeMap<Arc<str>, Option<Cow<'_, str>>> = BTreeMap::new();
+    for diagnostic in diagnostics.iter_mut().filter(|d| d.excerpt.is_none()) {
+        let Some(at) = diagnostic.position else {
+            continue;
+        };
+        let text = texts.entry(diagnostic.file.clone()).or_insert_with(|| {
+            let file = snapshot
+                .files
+                .iter()
+                .find(|file| file.path == diagnostic.file);
+            file.and_then(|file| text::decode(&file.bytes).ok())
+        });
+        let Some(text) = text else {
+            continue;
+        };
+        let before = text::chunks(text).take_while(|chunk| chunk.lines_before < at.line);
+        if let Some(chunk) = before.last() {
+            let secrecy = match mentions_secret(chunk.text) {
+                true => Secrecy::Parsed,
+                false => Secrecy::Open,
+            };
+            diagnostic.excerpt = excerpt(chunk.text, chunk.lines_before, at, secrecy);
+        }
+    }
+}
+
+/// Reads one file. An error here concerns the file as a whole.
+fn load_file(file: &SourceFile, limits: &Limits, loaded: &mut Loaded) -> Result<(), Diagnostic> {
+    let SourceFile { path, bytes } = file;
+    if bytes.len() > limits.file_bytes {
+        let message = format!("larger than {} MiB", limits.file_bytes >> 20);
+        return Err(Diagnostic::file_error(path.clone(), message));
+    }
+    // A pointer parses as a YAML mapping, so it would look like a document that is not a manifest.
+    if bytes.starts_with(b"version https://git-lfs") {
+        return Err(
+            Diagnostic::file_error(path.clone(), "LFS pointer, not fetched")
+                .with_hint("keep manifests out of git LFS, or fetch its content into the source"),
+        );
+    }
+    let text = text::decode(bytes).map_err(|fault| {
+        let lossy = String::from_utf8_lossy(bytes);
+        let secrecy = match mentions_secret(&lossy) {
+            true => Secrecy::Broken,
+            false => Secrecy::Open,
+        };
+        let shown = excerpt(&lossy, 0, fault.position, secrecy);
+        diagnostic(path, fault, shown)
+    })?;
+    let mut errors = 0;
+    for chunk in text::chunks(&text) {
+        let mut secret = mentions_secret(chunk.text);
+        for Parsed { root, mut faults } in read(path, &chunk, limits) {
+            // A value tells its kind however that is spelled; without one, escapes are reason enough for doubt.
+            secret |= root
+                .as_ref()
+                .map_or_else(|| has_escapes(chunk.text), is_secret);
+            // A document of nothing but comments is null, and skipped without a word.
+            let root = root.filter(|root| root.kind != NodeKind::Null && !has_error(&faults));
+            if let Some(root) = root {
+                let (documents, more) = identify(path, root);
+                loaded.documents.extend(documents);
+                faults.extend(more);
+            }
+            for fault in faults {
+                if fault.severity == Severity::Error {
+                    errors += 1;
+                }
+                let secrecy = match (secret, fault.syntax) {
+                    (false, _) => Secrecy::Open,
+                    (true, false) => Secrecy::Parsed,
+                    (true, true) => Secrecy::Broken,
+                };
+                let shown = excerpt(chunk.text, chunk.lines_before, fault.position, secrecy);
+                loaded.diagnostics.push(diagnostic(path, fault, shown));
+            }
+        }
+        if errors >= limits.faults_per_file {
+            let message = format!("{errors} errors so far; the rest of the file was not read");
+            return Err(Diagnostic::file_error(path.clone(), message));
+        }
+        if loaded.documents.len() > limits.documents {
+            let message = format!(
+                "more than {} objects; the rest was not read",
+                limits.documents
+            );
+            return Err(Diagnostic::file_error(path.clone(), message));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the values of one chunk, as JSON where it is JSON.
+fn read(path: &str, chunk: &Chunk<'_>, limits: &Limits) -> Vec<Parsed> {
+    let Chunk { lines_before, text } = *chunk;
+    if json::looks_like_json(text) {
+        let parsed = json::read(text, lines_before, limits);
+        // In a YAML file a brace may as well begin a flow mapping, which YAML's own parser explains better.
+        let is_json = extension(path) == Some("json");
+        if is_json || !parsed.iter().any(|p| p.faults.iter().any(|f| f.syntax)) {
+            return parsed;
+        }
+    }
+    let moved = |mut fault: Fault| {
+        fault.position.line = fault.position.line.saturating_add(lines_before);
+        fault
+    };
+    if let Some(fault) = text::forbidden(text) {
+        return vec![Parsed {
+            root: None,
+            faults: vec![moved(fault)],
+        }];
+    }
+    let mut parsed = yaml::read(text, lines_before, limits);
+    if let (Some(fault), Some(first)) = (text::ambiguous_break(text), parsed.first_mut()) {
+        first.faults.push(moved(fault));
+    }
+    parsed
+}
+
+fn diagnostic(file: &Arc<str>, fault: Fault, excerpt: Option<String>) -> Diagnostic {
+    let Fault {
+        severity,
+        position,
+        message,
+        hint,
+        syntax: _,
+    } = fault;
+    Diagnostic {
+        severity,
+        file: file.clone(),
+        position: Some(position),
+        message,
+        excerpt,
+        hint,
+    }
+}
+
+fn has_error(faults: &[Fault]) -> bool {
+    faults.iter().any(|f| f.severity == Severity::Error)
+}
+
+/// Whether a value is a Secret or a list with one, however the word is spelled in the text.
+fn is_secret(root: &Node) -> bool {
+    let named = |node: &Node| {
+        node.get("kind")
+            .and_then(Node::as_str)
+            .is_some_and(|k| k.contains("Secret"))
+    };
+    match root.get("items").map(|items| &items.kind) {
+        Some(NodeKind::List(items)) => named(root) || items.iter().any(is_secret),
+        _ => named(root),
+    }
+}
+
+fn extension(path: &str) -> Option<&str> {
+    path.rsplit('/')
+        .next()?
+        .rsplit_once('.')
+        .map(|(_, extension)| extension)
+}
+
+fn is_manifest(path: &str) -> bool {
+    let wanted = ["yaml", "yml", "json"];
+    extension(path).is_some_and(|e| wanted.iter().any(|w| e.eq_ignore_ascii_case(w)))
+}

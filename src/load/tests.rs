@@ -1,0 +1,458 @@
+//! Whole-loader tests: what a source's files become, and what people are told.
+
+use std::sync::Arc;
+
+use super::{Diagnostic, Limits, Loaded, Severity, Snapshot, SourceFile, load};
+
+fn snapshot(files: &[(&str, &[u8])]) -> Snapshot {
+    Snapshot {
+        revision: "sha256:0".to_owned(),
+        files: files
+            .iter()
+            .map(|(path, bytes)| SourceFile {
+                path: Arc::from(*path),
+                bytes: bytes.to_vec(),
+            })
+            .collect(),
+        diagnostics: Vec::new(),
+    }
+}
+
+fn load_files(files: &[(&str, &[u8])]) -> Loaded {
+    load(&snapshot(files), &Limits::default())
+}
+
+fn load_text(text: &str) -> Loaded {
+    load_files(&[("a.yaml", text.as_bytes())])
+}
+
+fn ids(loaded: &Loaded) -> Vec<String> {
+    loaded.documents.iter().map(|d| d.id.to_string()).collect()
+}
+
+/// `line:column message`, for comparing.
+fn told(loaded: &Loaded) -> Vec<String> {
+    loaded.diagnostics.iter().map(brief).collect()
+}
+
+fn brief(diagnostic: &Diagnostic) -> String {
+    let place = diagnostic
+        .position
+        .map_or_else(|| "-".to_owned(), |p| format!("{}:{}", p.line, p.column));
+    format!("{place} {}", diagnostic.message)
+}
+
+fn config_map(name: &str) -> String {
+    format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n")
+}
+
+fn one_error(text: &str) -> Diagnostic {
+    let loaded = load_text(text);
+    assert_eq!(loaded.documents.len(), 0, "{text}");
+    assert_eq!(loaded.diagnostics.len(), 1, "{text}: {:?}", told(&loaded));
+    let [diagnostic] = <[_; 1]>::try_from(loaded.diagnostics).unwrap();
+    assert_eq!(diagnostic.severity, Severity::Error);
+    diagnostic
+}
+
+#[test]
+fn c06_comments_and_empty_documents_are_skipped_silently() {
+    let text = format!(
+        "# leading\n---\n{}---\n# only a comment\n--- # note\n{}---\n---   \n{}...\n---\n",
+        config_map("a"),
+        config_map("b"),
+        config_map("c")
+    );
+    let loaded = load_text(&text);
+    assert_eq!(ids(&loaded), ["ConfigMap a", "ConfigMap b", "ConfigMap c"]);
+    assert_eq!(told(&loaded), [""; 0]);
+    assert_eq!(loaded.documents[1].origin.position.line, 10);
+    for empty in ["", "# nothing\n", "---\n", "\n\n", "---\n...\n", "~\n"] {
+        let loaded = load_text(empty);
+        assert_eq!((ids(&loaded), told(&loaded)), (vec![], vec![]), "{empty:?}");
+    }
+}
+
+#[test]
+fn documents_after_an_end_marker_and_with_directives_are_read() {
+    let text = format!(
+        "%YAML 1.2\n---\n{}...\n{}...\n%YAML 1.2\n---\n{}",
+        config_map("a"),
+        config_map("b"),
+        config_map("c")
+    );
+    let loaded = load_text(&text);
+    assert_eq!(told(&loaded), [""; 0]);
+    assert_eq!(ids(&loaded), ["ConfigMap a", "ConfigMap b", "ConfigMap c"]);
+}
+
+#[test]
+fn c07_byte_order_marks_at_the_start_of_documents_are_dropped() {
+    let text = format!(
+        "\u{feff}{}\u{feff}---\n{}---\n\u{feff}# c\n{}",
+        config_map("a"),
+        config_map("b"),
+        config_map("c")
+    );
+    let loaded = load_text(&text);
+    assert_eq!(told(&loaded), [""; 0]);
+    assert_eq!(ids(&loaded), ["ConfigMap a", "ConfigMap b", "ConfigMap c"]);
+}
+
+#[test]
+fn c08_utf16_is_transcoded() {
+    let text = config_map("größe-😀");
+    let le: Vec<u8> = std::iter::once(0xfeff)
+        .chain(text.encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let be: Vec<u8> = std::iter::once(0xfeff)
+        .chain(text.encode_utf16())
+        .flat_map(u16::to_be_bytes)
+        .collect();
+    let loaded = load_files(&[("le.yaml", &le), ("sub/be.yml", &be[..])]);
+    // Both files define the same object, which is reported; that they were read is the point here.
+    assert_eq!(
+        told(&loaded),
+        ["1:1 ConfigMap größe-😀 is already defined in le.yaml:1:1"]
+    );
+    let odd = load_files(&[("odd.yaml", &le[..le.len() - 1])]);
+    assert_eq!(
+        told(&odd)[0],
+        format!("4:16 not valid UTF-16 at byte {}", le.len() - 2)
+    );
+}
+
+#[test]
+fn c09_invalid_utf8_names_file_and_byte_and_spares_the_others() {
+    let mut bytes = config_map("a").into_bytes();
+    bytes.extend(b"  # caf\xe9\n");
+    let loaded = load_files(&[
+        ("bad.yaml", &bytes),
+        ("good.yaml", config_map("b").as_bytes()),
+    ]);
+    assert_eq!(ids(&loaded), ["ConfigMap b"]);
+    assert_eq!(
+        told(&loaded),
+        [format!(
+            "5:8 not valid UTF-8 at byte {} (0xe9)",
+            bytes.len() - 2
+        )]
+    );
+    assert_eq!(&*loaded.diagnostics[0].file, "bad.yaml");
+}
+
+#[test]
+fn c10_windows_line_ends_do_not_reach_values() {
+    let text = format!(
+        "{}data:\n  k: |\n    one\n    two\n---\n{}",
+        config_map("a"),
+        config_map("b")
+    )
+    .replace('\n', "\r\n");
+    let loaded = load_text(&text);
+    assert_eq!(ids(&loaded), ["ConfigMap a", "ConfigMap b"]);
+    assert_eq!(
+        loaded.documents[0]
+            .root
+            .at(&["data", "k"])
+            .unwrap()
+            .as_str(),
+        Some("one\ntwo\n")
+    );
+    assert_eq!(loaded.documents[1].origin.position.line, 10);
+}
+
+#[test]
+fn c04_duplicate_keys_are_errors_naming_both_places() {
+    let yaml = one_error(
+        "apiVersion: v1\nkind: Service\nmetadata:\n  name: a\nspec:\n  port: 1\n  x: {port: 2}\n  port: 3\n",
+    );
+    assert_eq!(
+        brief(&yaml),
+        "8:3 duplicate key `port`: it is already at line 6, column 3"
+    );
+    assert_eq!(yaml.excerpt.as_deref(), Some("  port: 3"));
+    let json = load_files(&[(
+        "a.json",
+        br#"{"apiVersion": "v1", "kind": "X", "apiVersion": "v2"}"#,
+    )]);
+    assert_eq!(
+        told(&json),
+        ["1:35 duplicate key `apiVersion`: it is already at line 1, column 2"]
+    );
+}
+
+#[test]
+fn duplicate_keys_are_found_in_large_mappings_too() {
+    let keys: String = (0..100).map(|i| format!("  k{i}: x\n")).collect();
+    let text = format!("{}data:\n{keys}  k50: y\n", config_map("a"));
+    assert_eq!(
+        one_error(&text).message,
+        "duplicate key `k50`: it is already at line 56, column 3"
+    );
+}
+
+#[test]
+fn a_broken_document_spares_its_neighbours() {
+    let broken = "a: [1\nb: \"open\n";
+    let text = format!("{}---\n{broken}---\n{}", config_map("a"), config_map("b"));
+    let loaded = load_text(&text);
+    assert_eq!(ids(&loaded), ["ConfigMap a", "ConfigMap b"]);
+    assert_eq!(loaded.diagnostics.len(), 1);
+    let line = loaded.diagnostics[0].position.unwrap().line;
+    assert!((6..=8).contains(&line), "{line}");
+}
+
+#[test]
+fn c11_bombs_fail_fast_with_a_located_error() {
+    let mut bomb =
+        "apiVersion: v1\nkind: X\nmetadata: {name: a}\na0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for i in 1..10 {
+        let p = i - 1;
+        bomb += &format!("a{i}: &a{i} [*a{p},*a{p},*a{p},*a{p},*a{p},*a{p},*a{p},*a{p},*a{p}]\n");
+    }
+    assert_eq!(
+        one_error(&bomb).message,
+        "anchors and aliases make this document too large"
+    );
+    let text = format!(
+        "a: &a \"{}\"\nb: [{}]\n",
+        "x".repeat(1 << 20),
+        "*a,".repeat(40)
+    );
+    assert_eq!(
+        one_error(&text).message,
+        "anchors and aliases make this document too large"
+    );
+    for (open, name) in [
+        ("[", "a.yaml"),
+        ("{a: ", "a.yaml"),
+        ("[", "a.json"),
+        ("{\"a\":", "a.json"),
+        ("- ", "a.yml"),
+    ] {
+        let loaded = load_files(&[(name, open.repeat(5000).as_bytes())]);
+        assert_eq!(loaded.diagnostics.len(), 1, "{open}");
+        assert_eq!(
+            loaded.diagnostics[0].message, "nested more than 100 levels deep",
+            "{open}"
+        );
+    }
+    let nested = "a: &a [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n\
+        b: &b [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[*a]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n\
+        c: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[*b]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n";
+    assert_eq!(
+        brief(&one_error(nested)),
+        "3:44 nested more than 100 levels deep"
+    );
+    let own = one_error("a: &a [*a]\n");
+    assert_eq!(own.message, "this alias contains itself");
+}
+
+#[test]
+fn limits_bound_files_documents_and_errors() {
+    let limits = Limits {
+        file_bytes: 2 << 20,
+        documents: 2,
+        faults_per_file: 3,
+        nodes: 1000,
+        ..Limits::default()
+    };
+    let large = vec![b' '; (2 << 20) + 1];
+    let many: String = (0..5)
+        .map(|i| format!("---\n{}", config_map(&i.to_string())))
+        .collect();
+    let many = many.replace("name: ", "name: n");
+    let wrong = "---\n]\n".repeat(100);
+    let wide = format!("[{}]", "1,".repeat(2000));
+    let files: &[(&str, &[u8])] = &[
+        ("large.yaml", &large),
+        ("wide.yaml", wide.as_bytes()),
+        ("wrong.yaml", wrong.as_bytes()),
+        ("many.yaml", many.as_bytes()),
+        ("z.yaml", b"]"),
+    ];
+    let loaded = load(&snapshot(files), &limits);
+    let told = told(&loaded);
+    assert_eq!(told[0], "- larger than 2 MiB");
+    assert!(
+        told[1].ends_with("more than 1000 values in one document"),
+        "{}",
+        told[1]
+    );
+    assert_eq!(
+        told[5],
+        "- 3 errors so far; the rest of the file was not read"
+    );
+    assert_eq!(told[6], "- more than 2 objects; the rest was not read");
+    assert_eq!(told.len(), 7);
+}
+
+#[test]
+fn c13_generate_name_and_empty_names_are_refused() {
+    let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: a-\n";
+    let generated = one_error(text);
+    assert_eq!(brief(&generated), "4:3 generateName without a name");
+    assert!(generated.hint.is_some());
+    let cases = [
+        ("metadata:\n  name: \"\"\n", "4:3 metadata.name is empty"),
+        ("metadata:\n  name:\n", "4:3 metadata.name is empty"),
+        (
+            "metadata:\n  name: 12\n",
+            "4:3 metadata.name must be a string, not a number",
+        ),
+        ("metadata:\n  namespace: b\n", "3:1 no metadata.name"),
+        (
+            "metadata: x\n",
+            "3:1 metadata must be a mapping, not a string",
+        ),
+        (
+            "metadata: {name: a, namespace: on}\n",
+            "3:21 metadata.namespace must be a string, not a boolean",
+        ),
+        ("spec: {}\n", "1:1 no metadata.name"),
+    ];
+    for (rest, expected) in cases {
+        let fault = one_error(&format!("apiVersion: v1\nkind: Pod\n{rest}"));
+        assert_eq!(brief(&fault), expected, "{rest}");
+    }
+}
+
+#[test]
+fn documents_need_types() {
+    let cases = [
+        ("- a\n", "1:1 a manifest must be a mapping, not a list"),
+        (
+            "just text\n",
+            "1:1 a manifest must be a mapping, not a string",
+        ),
+        ("a: 1\n", "1:1 not a manifest: no apiVersion and no kind"),
+        ("kind: X\n", "1:1 no apiVersion"),
+        (
+            "apiVersion: 1\nkind: X\n",
+            "1:1 apiVersion must be a string, not a number",
+        ),
+        (
+            "apiVersion: a/b/c\nkind: X\nmetadata: {name: a}\n",
+            "1:1 apiVersion is neither `VERSION` nor `GROUP/VERSION`",
+        ),
+        ("apiVersion: v1\nkind: ''\n", "2:1 kind is empty"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(brief(&one_error(text)), expected, "{text}");
+    }
+}
+
+#[test]
+fn c12_label_values_must_be_strings() {
+    let text = "apiVersion: v1\nkind: X\nmetadata:\n  name: a\n  labels:\n    build: 356136738\n    x: y\n    ok: \"1\"\n  annotations: [1]\n";
+    let loaded = load_text(text);
+    assert_eq!(loaded.documents.len(), 0);
+    assert_eq!(
+        told(&loaded),
+        [
+            "6:5 the label `build` must be a string, not a number",
+            "7:5 the label `x` must be a string, not a boolean",
+            "9:3 metadata.annotations must be a mapping, not a list",
+        ]
+    );
+    assert_eq!(
+        loaded.diagnostics[0].hint.as_deref(),
+        Some("put the value in quotes")
+    );
+    let null = load_text("apiVersion: v1\nkind: X\nmetadata: {name: a, labels: {b: }}\n");
+    assert_eq!(ids(&null), ["X a"]);
+    assert_eq!(null.diagnostics[0].severity, Severity::Warning);
+}
+
+#[test]
+fn c14_the_same_object_twice_is_an_error_and_applied_neither_way() {
+    let files: &[(&str, &[u8])] = &[
+        ("a.yaml", b"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: ns}\n"),
+        ("b.yaml", b"# two\napiVersion: apps/v1beta1\nkind: Deployment\nmetadata: {name: a, namespace: ns}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: b, namespace: ns}\n"),
+    ];
+    let loaded = load_files(files);
+    assert_eq!(ids(&loaded), ["Deployment.apps ns/b"]);
+    assert_eq!(
+        told(&loaded),
+        ["2:1 Deployment.apps ns/a is already defined in a.yaml:1:1"]
+    );
+    assert_eq!(
+        loaded.diagnostics[0].excerpt.as_deref(),
+        Some("apiVersion: apps/v1beta1")
+    );
+}
+
+#[test]
+fn c16_lists_are_unwrapped() {
+    let text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n- apiVersion: v1\n  kind: List\n  items:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {}\n---\napiVersion: v1\nkind: List\nitems: null\n---\napiVersion: v1\nkind: List\n---\napiVersion: closurejvm.io/v1alpha1\nkind: ClosureJVMTargetList\nitems:\n- metadata: {name: t, namespace: ns}\n---\napiVersion: v1\nkind: ConfigMapList\nitems: 5\n";
+    let loaded = load_text(text);
+    assert_eq!(
+        ids(&loaded),
+        [
+            "ConfigMap a",
+            "ConfigMap b",
+            "ClosureJVMTarget.closurejvm.io ns/t"
+        ]
+    );
+    assert_eq!(
+        loaded.documents[2].root.get("kind").unwrap().as_str(),
+        Some("ClosureJVMTarget")
+    );
+    assert_eq!(
+        loaded.documents[0].origin.position,
+        super::Position { line: 4, column: 3 }
+    );
+    assert_eq!(
+        told(&loaded),
+        [
+            "13:3 no metadata.name",
+            "29:8 the items of a list must be a list, not a number"
+        ]
+    );
+}
+
+#[test]
+fn tools_own_files_are_skipped_with_a_warning() {
+    let files: &[(&str, &[u8])] = &[
+        ("x/kustomization.yaml", b"resources: [a.yaml]\n"),
+        ("y.yaml", b"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"),
+        ("Chart.yaml", b"apiVersion: v2\nname: c\n"),
+        ("local.yaml", b"apiVersion: v1\nkind: X\nmetadata: {annotations: {config.kubernetes.io/local-config: \"true\"}}\n"),
+        ("README.md", b"\xff not yaml"),
+        ("noextension", b"]"),
+    ];
+    let loaded = load_files(files);
+    assert_eq!(ids(&loaded), [""; 0]);
+    assert_eq!(loaded.diagnostics.len(), 4, "{:?}", told(&loaded));
+    assert!(
+        loaded
+            .diagnostics
+            .iter()
+            .all(|d| d.severity == Severity::Warning && d.message.starts_with("skipped"))
+    );
+}
+
+#[test]
+fn c44_lfs_pointer_is_not_a_missing_object() {
+    let pointer = b"version https://git-lfs.example/spec/v1\noid sha256:00\nsize 1\n";
+    let loaded = load_files(&[("big.yaml", pointer)]);
+    assert_eq!(told(&loaded), ["- LFS pointer, not fetched"]);
+    assert_eq!(loaded.diagnostics[0].severity, Severity::Error);
+}
+
+#[test]
+fn control_characters_and_nul_do_not_cut_a_file_short() {
+    let nul = one_error("apiVersion: v1\n\0kind: X\nmetadata: {name: a}\n");
+    assert_eq!(
+        brief(&nul),
+        "2:1 control character U+0000 is not allowed in YAML"
+    );
+    let loaded = load_text(&format!("{}data: {{a: \"x\u{85}y\"}}\n", config_map("a")));
+    assert_eq!(
+        told(&loaded),
+        ["5:13 U+0085, which kubectl reads as a line break and others as a letter"]
+    );
+    assert_eq!(loaded.documents.len(), 1);
+}
