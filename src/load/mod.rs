@@ -30,4 +30,6 @@ pub use node::{Entry, Node, NodeKind};
 pub use snapshot::{Snapshot, SourceFile};
 
 /// Prints JSON for now.
-pub fn to_yaml(value: &serde_json::Value) -> String { value.to_string() }
+pub fn to_yaml(value: &serde_json::Value) -> String {
+    value.to_string()
+}

@@ -12,7 +12,9 @@ use super::order::{batches, depends_on, place};
 use super::prune::{PruneRules, judge, may_prune};
 use super::step::{Action, Body, Expected, Plan, Step};
 use crate::api::{GroupKind, ObjectId};
-use crate::render::{Deployment, Desired, Target, coverage_service, service_name, stamp, with_owner};
+use crate::render::{
+    Deployment, Desired, Target, coverage_service, service_name, stamp, with_owner,
+};
 
 /// Services of Targets come after everything that the source holds.
 const CHILD_RANK: u8 = 7;
@@ -44,24 +46,42 @@ pub fn index(desired: &[Desired]) -> Index<'_> {
 
 /// Makes the plan.
 pub fn build(inputs: &Inputs<'_>) -> Plan {
-    let mut steps: Vec<Step> = inputs.desired.iter().map(|desired| member(inputs, desired)).collect();
+    let mut steps: Vec<Step> = inputs
+        .desired
+        .iter()
+        .map(|desired| member(inputs, desired))
+        .collect();
     let (targets, unreadable) = targets(inputs);
     steps.extend(targets.iter().filter_map(|target| child(inputs, target)));
     order(&mut steps, inputs);
     let (prunes, prune_refused) = prunes(inputs, &targets);
     steps.extend(after(prunes, steps.iter().map(|step| step.batch).max()));
     steps.sort_by_key(|step| step.batch);
-    Plan { steps, prune_refused, unreadable }
+    Plan {
+        steps,
+        prune_refused,
+        unreadable,
+    }
 }
 
 /// Workloads whose file states replicas that we no longer own: whether an autoscaler has them must be looked up.
-pub fn maybe_scaled<'a>(desired: &'a [Desired], known: &'a Known) -> impl Iterator<Item = &'a ObjectId> {
-    desired.iter().filter(|d| replicas_are_lost(&d.object, known.live(&d.id))).map(|d| &d.id)
+pub fn maybe_scaled<'a>(
+    desired: &'a [Desired],
+    known: &'a Known,
+) -> impl Iterator<Item = &'a ObjectId> {
+    desired
+        .iter()
+        .filter(|d| replicas_are_lost(&d.object, known.live(&d.id)))
+        .map(|d| &d.id)
 }
 
 fn replicas_are_lost(object: &Value, live: Option<&Live>) -> bool {
-    let Some(entry) = live.and_then(Live::ours) else { return false };
-    let Some(replicas) = object.pointer("/spec/replicas") else { return false };
+    let Some(entry) = live.and_then(Live::ours) else {
+        return false;
+    };
+    let Some(replicas) = object.pointer("/spec/replicas") else {
+        return false;
+    };
     let only = serde_json::json!({ "spec": { "replicas": replicas } });
     !lost_fields(&only, &entry.fields).is_empty()
 }
@@ -79,16 +99,28 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
         verdict = take_conflicts(verdict);
     }
     if scaled {
-        verdict.reason.push_str("; spec.replicas is left to its autoscaler");
+        verdict
+            .reason
+            .push_str("; spec.replicas is left to its autoscaler");
     }
     let needs = match depends_on(&desired.object) {
         Ok(needs) => needs,
         Err(why) => {
-            verdict = Verdict { action: Action::Refuse, reason: why, force: false, conflicts: Vec::new() };
+            verdict = Verdict {
+                action: Action::Refuse,
+                reason: why,
+                force: false,
+                conflicts: Vec::new(),
+            };
             Vec::new()
         }
     };
-    let Verdict { action, reason, force, conflicts } = verdict;
+    let Verdict {
+        action,
+        reason,
+        force,
+        conflicts,
+    } = verdict;
     Step {
         id: desired.id.clone(),
         api_version: desired.api_version.clone(),
@@ -99,7 +131,10 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
         needs,
         conflicts,
         expected: live.map(expected),
-        body: Body::Apply { object, force: force || inputs.force_conflicts },
+        body: Body::Apply {
+            object,
+            force: force || inputs.force_conflicts,
+        },
         diff: None,
     }
 }
@@ -107,14 +142,21 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
 /// What would be refused only because another manager applied the fields is done when that was asked for.
 fn take_conflicts(verdict: Verdict) -> Verdict {
     if verdict.action == Action::Refuse && !verdict.conflicts.is_empty() {
-        Verdict { action: Action::Configure, force: true, ..verdict }
+        Verdict {
+            action: Action::Configure,
+            force: true,
+            ..verdict
+        }
     } else {
         verdict
     }
 }
 
 fn expected(live: &Live) -> Expected {
-    Expected { uid: live.uid.clone(), resource_version: live.resource_version.clone() }
+    Expected {
+        uid: live.uid.clone(),
+        resource_version: live.resource_version.clone(),
+    }
 }
 
 /// All Targets as they will be: those of the source as it says, others as they are.
@@ -122,7 +164,11 @@ pub fn targets(inputs: &Inputs<'_>) -> (Vec<Target>, BTreeMap<ObjectId, String>)
     let mut targets = inputs.known.targets.clone();
     let mut unreadable = inputs.known.unreadable.clone();
     let group_kind = Target::group_kind();
-    for desired in inputs.desired.iter().filter(|d| d.id.group_kind == group_kind) {
+    for desired in inputs
+        .desired
+        .iter()
+        .filter(|d| d.id.group_kind == group_kind)
+    {
         unreadable.remove(&desired.id);
         let live = targets.remove(&desired.id).and_then(|target| target.live);
         match Target::from_json(&desired.object) {
@@ -141,10 +187,15 @@ pub fn targets(inputs: &Inputs<'_>) -> (Vec<Target>, BTreeMap<ObjectId, String>)
 pub fn deployment_of(target: &Target, index: &Index<'_>, known: &Known) -> Option<Deployment> {
     let id = target.deployment_id();
     let live = known.deployments.get(&id);
-    let Some(in_source) = index.get(&id) else { return live.cloned() };
+    let Some(in_source) = index.get(&id) else {
+        return live.cloned();
+    };
     let planned = Deployment::from_json(&in_source.object);
     let rollout = live.map_or(planned.rollout, |live| live.rollout.clone());
-    Some(Deployment { selector: planned.selector, rollout })
+    Some(Deployment {
+        selector: planned.selector,
+        rollout,
+    })
 }
 
 /// Gives the id of a Target's Service.
@@ -186,24 +237,40 @@ fn child(inputs: &Inputs<'_>, target: &Target) -> Option<Step> {
                 with_owner(&mut whole, &target.name, uid);
             }
             let digest = stamp(&mut whole, None);
-            let owner = ChildOwner { name: &target.name, uid };
+            let owner = ChildOwner {
+                name: &target.name,
+                uid,
+            };
             let mut verdict = classify_child(&whole, &digest, live, &owner);
             if in_source {
                 verdict.action = Action::Refuse;
-                verdict.reason = format!("the source has a Service of this name, which {} needs", target.id());
+                verdict.reason = format!(
+                    "the source has a Service of this name, which {} needs",
+                    target.id()
+                );
             }
             let purge = live.and_then(|live| purge(&object, live));
-            let body = Body::Child { object, target: target.id(), purge };
+            let body = Body::Child {
+                object,
+                target: target.id(),
+                purge,
+            };
             let mut step = step(verdict.action, verdict.reason, body);
             step.conflicts = verdict.conflicts;
             // A Deployment that is there already carries the labels that are selected, whatever becomes of its step.
-            if !inputs.known.deployments.contains_key(&target.deployment_id()) {
+            if !inputs
+                .known
+                .deployments
+                .contains_key(&target.deployment_id())
+            {
                 step.needs.push(target.deployment_id());
             }
             Some(step)
         }
         Err(no) => {
-            let ours = live?.controller().is_some_and(|controller| Some(controller.uid.as_str()) == uid);
+            let ours = live?
+                .controller()
+                .is_some_and(|controller| Some(controller.uid.as_str()) == uid);
             (ours && !in_source).then(|| step(Action::Delete, no.message, Body::Delete))
         }
     }
@@ -218,7 +285,10 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
                 _ => {
                     // A Service comes in its Target's wave.
                     let target = step.needs.first().and_then(|id| inputs.index.get(id));
-                    (target.map_or(0, |target| place(&target.id, &target.object).0), CHILD_RANK)
+                    (
+                        target.map_or(0, |target| place(&target.id, &target.object).0),
+                        CHILD_RANK,
+                    )
                 }
             };
             (step.id.clone(), (place, step.needs.clone()))
@@ -244,37 +314,61 @@ fn prunes(inputs: &Inputs<'_>, targets: &[Target]) -> Prunes {
         .iter()
         .filter(|(id, _)| !inputs.index.contains_key(id) && !children.contains(*id))
         .collect();
-    let verdicts: Vec<(Action, String)> = left.iter().map(|(id, live)| judge(id, live, &inputs.prune)).collect();
-    let candidates = verdicts.iter().filter(|(action, _)| *action == Action::Delete).count();
-    let refused = if candidates > 0 { may_prune(&inputs.prune, candidates).err() } else { None };
-    let steps = left.into_iter().zip(verdicts).map(|((id, live), (action, reason))| {
-        let (action, reason) = match (&refused, action) {
-            (Some(why), Action::Delete) if inputs.prune.enabled => (Action::Refuse, format!("it has left the source, but {why}")),
-            (Some(why), Action::Delete) => (Action::Keep, format!("it has left the source; {why}")),
-            _ => (action, reason),
-        };
-        let step = Step {
-            id: id.clone(),
-            api_version: String::new(),
-            action,
-            reason,
-            origin: None,
-            batch: 0,
-            needs: Vec::new(),
-            conflicts: Vec::new(),
-            expected: Some(expected(live)),
-            body: if action == Action::Delete { Body::Prune } else { Body::None },
-            diff: None,
-        };
-        (place(id, &annotations_of(live)), step)
-    });
+    let verdicts: Vec<(Action, String)> = left
+        .iter()
+        .map(|(id, live)| judge(id, live, &inputs.prune))
+        .collect();
+    let candidates = verdicts
+        .iter()
+        .filter(|(action, _)| *action == Action::Delete)
+        .count();
+    let refused = if candidates > 0 {
+        may_prune(&inputs.prune, candidates).err()
+    } else {
+        None
+    };
+    let steps = left
+        .into_iter()
+        .zip(verdicts)
+        .map(|((id, live), (action, reason))| {
+            let (action, reason) = match (&refused, action) {
+                (Some(why), Action::Delete) if inputs.prune.enabled => {
+                    (Action::Refuse, format!("it has left the source, but {why}"))
+                }
+                (Some(why), Action::Delete) => {
+                    (Action::Keep, format!("it has left the source; {why}"))
+                }
+                _ => (action, reason),
+            };
+            let step = Step {
+                id: id.clone(),
+                api_version: String::new(),
+                action,
+                reason,
+                origin: None,
+                batch: 0,
+                needs: Vec::new(),
+                conflicts: Vec::new(),
+                expected: Some(expected(live)),
+                body: if action == Action::Delete {
+                    Body::Prune
+                } else {
+                    Body::None
+                },
+                diff: None,
+            };
+            (place(id, &annotations_of(live)), step)
+        });
     (steps.collect(), refused.filter(|_| inputs.prune.enabled))
 }
 
 /// The part of a live object that [`place`] reads.
 fn annotations_of(live: &Live) -> Value {
-    let annotations: Map<String, Value> =
-        live.annotations.iter().map(|(key, value)| (key.clone(), Value::String(value.clone()))).collect();
+    let annotations: Map<String, Value> = live
+        .annotations
+        .iter()
+        .map(|(key, value)| (key.clone(), Value::String(value.clone())))
+        .collect();
     serde_json::json!({ "metadata": { "annotations": annotations } })
 }
 

@@ -29,7 +29,22 @@ pub enum Action {
 impl Action {
     /// Tells whether the cluster differs from what the source asks for.
     pub fn is_difference(self) -> bool {
-        matches!(self, Self::Create | Self::Configure | Self::Delete | Self::Refuse)
+        matches!(
+            self,
+            Self::Create | Self::Configure | Self::Delete | Self::Refuse
+        )
+    }
+
+    /// The word it is written with.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Configure => "configure",
+            Self::Unchanged => "unchanged",
+            Self::Delete => "delete",
+            Self::Keep => "keep",
+            Self::Refuse => "refuse",
+        }
     }
 
     /// Tells whether executing it sends a write.
@@ -130,6 +145,9 @@ impl Plan {
 
     /// Counts the steps of an action.
     pub fn count(&self, action: Action) -> usize {
-        self.steps.iter().filter(|step| step.action == action).count()
+        self.steps
+            .iter()
+            .filter(|step| step.action == action)
+            .count()
     }
 }
