@@ -2,5 +2,5 @@
 
 pub mod api;
 pub mod load;
-pub mod render;
 pub mod plan;
+pub mod render;

@@ -31,7 +31,10 @@ pub struct Condition {
     /// Whether it holds.
     pub status: ConditionStatus,
     /// One word in CamelCase, for programs.
-    #[schemars(length(min = 1, max = 1024), regex(pattern = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"))]
+    #[schemars(
+        length(min = 1, max = 1024),
+        regex(pattern = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$")
+    )]
     pub reason: String,
     /// One sentence, for people. Stable: it holds no times and no durations.
     #[schemars(length(max = 32768))]
@@ -66,20 +69,27 @@ pub fn conditions(
 ) -> Vec<Condition> {
     findings
         .into_iter()
-        .map(|Finding { type_, status, reason, message }| {
-            let since = previous
-                .iter()
-                .find(|c| c.type_ == type_ && c.status == status)
-                .map_or(now, |c| c.last_transition_time.as_str());
-            Condition {
-                type_: type_.to_owned(),
-                status,
-                reason: reason.to_owned(),
-                message,
-                observed_generation: generation,
-                last_transition_time: since.to_owned(),
-            }
-        })
+        .map(
+            |Finding {
+                 type_,
+                 status,
+                 reason,
+                 message,
+             }| {
+                let since = previous
+                    .iter()
+                    .find(|c| c.type_ == type_ && c.status == status)
+                    .map_or(now, |c| c.last_transition_time.as_str());
+                Condition {
+                    type_: type_.to_owned(),
+                    status,
+                    reason: reason.to_owned(),
+                    message,
+                    observed_generation: generation,
+                    last_transition_time: since.to_owned(),
+                }
+            },
+        )
         .collect()
 }
 
@@ -88,7 +98,12 @@ mod tests {
     use super::*;
 
     fn ready(status: ConditionStatus, reason: &'static str) -> Vec<Finding> {
-        vec![Finding { type_: "Ready", status, reason, message: String::new() }]
+        vec![Finding {
+            type_: "Ready",
+            status,
+            reason,
+            message: String::new(),
+        }]
     }
 
     #[test]
@@ -96,8 +111,10 @@ mod tests {
         let first = conditions(ready(ConditionStatus::True, "A"), &[], Some(1), "t1");
         let same = conditions(ready(ConditionStatus::True, "B"), &first, Some(2), "t2");
         let flipped = conditions(ready(ConditionStatus::False, "B"), &same, Some(2), "t3");
-        let times: Vec<_> =
-            [&first, &same, &flipped].iter().map(|c| c[0].last_transition_time.as_str()).collect();
+        let times: Vec<_> = [&first, &same, &flipped]
+            .iter()
+            .map(|c| c[0].last_transition_time.as_str())
+            .collect();
         assert_eq!(times, ["t1", "t1", "t3"]);
         assert_eq!(same[0].observed_generation, Some(2));
     }

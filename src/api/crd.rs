@@ -44,7 +44,10 @@ mod tests {
             let conditions = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
                 ["status"]["properties"]["conditions"];
             assert_eq!(conditions["x-kubernetes-list-map-keys"], json!(["type"]));
-            assert_eq!(crd["spec"]["versions"][0]["subresources"], json!({ "status": {} }));
+            assert_eq!(
+                crd["spec"]["versions"][0]["subresources"],
+                json!({ "status": {} })
+            );
         }
         assert_eq!(sync["metadata"]["labels"][APPLYSET_PARENT_TYPE], "true");
     }

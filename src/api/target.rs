@@ -20,13 +20,38 @@ pub const DEFAULT_COVERAGE_PORT: u16 = 6300;
     namespaced,
     status = "TargetStatus",
     doc = "A Deployment whose JVM coverage is collected from all its replicas through one name.",
-    printcolumn(name = "Deployment", type_ = "string", json_path = ".spec.deploymentRef.name"),
+    printcolumn(
+        name = "Deployment",
+        type_ = "string",
+        json_path = ".spec.deploymentRef.name"
+    ),
     printcolumn(name = "Phase", type_ = "string", json_path = ".status.phase"),
-    printcolumn(name = "Ready", type_ = "string", json_path = ".status.conditions[?(@.type==\"Ready\")].status"),
-    printcolumn(name = "Instrumented", type_ = "integer", json_path = ".status.instrumentedReplicas"),
-    printcolumn(name = "Endpoint", type_ = "string", json_path = ".status.coverageEndpoint"),
-    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
-    printcolumn(name = "Why", type_ = "string", priority = 1, json_path = ".status.conditions[?(@.type==\"Ready\")].message")
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Ready\")].status"
+    ),
+    printcolumn(
+        name = "Instrumented",
+        type_ = "integer",
+        json_path = ".status.instrumentedReplicas"
+    ),
+    printcolumn(
+        name = "Endpoint",
+        type_ = "string",
+        json_path = ".status.coverageEndpoint"
+    ),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    ),
+    printcolumn(
+        name = "Why",
+        type_ = "string",
+        priority = 1,
+        json_path = ".status.conditions[?(@.type==\"Ready\")].message"
+    )
 )]
 #[serde(rename_all = "camelCase")]
 pub struct TargetSpec {
@@ -44,7 +69,10 @@ pub struct TargetSpec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeploymentRef {
     /// Name of the Deployment.
-    #[schemars(length(min = 1, max = 253), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"))]
+    #[schemars(
+        length(min = 1, max = 253),
+        regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$")
+    )]
     pub name: String,
 }
 
@@ -76,7 +104,10 @@ pub struct CoverageAgent {
     pub image: Option<String>,
     /// Container that runs the JVM; needed when the pod has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = 63), regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
+    #[schemars(
+        length(min = 1, max = 63),
+        regex(pattern = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
+    )]
     pub container: Option<String>,
     /// Class name patterns to record (`*` and `?`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -38,14 +38,19 @@ const FOREIGN: [(&str, &str); 6] = [
     ("helm.toolkit.fluxcd.io/name", "Flux"),
     ("argocd.argoproj.io/tracking-id", "Argo CD"),
     ("meta.helm.sh/release-name", "Helm"),
-    ("config.k8s.io/owning-inventory", "an inventory of cli-utils"),
+    (
+        "config.k8s.io/owning-inventory",
+        "an inventory of cli-utils",
+    ),
     ("kapp.k14s.io/app", "kapp"),
 ];
 
 /// Finds what says that a live object is not to be pruned, as `key: value`.
 pub fn keeps(live: &Live) -> Option<String> {
-    said(&KEEP, |key| live_value(live, key))
-        .or_else(|| said(&CONFIRM, |key| live_value(live, key)).map(|mark| format!("{mark}, and nobody confirmed")))
+    said(&KEEP, |key| live_value(live, key)).or_else(|| {
+        said(&CONFIRM, |key| live_value(live, key))
+            .map(|mark| format!("{mark}, and nobody confirmed"))
+    })
 }
 
 /// Finds what says that an object is not to be changed, in the cluster or in the source.
@@ -58,25 +63,35 @@ pub fn leaves_alone(desired: &Value, live: Option<&Live>) -> Option<String> {
         return Some(mark);
     }
     let live = live?;
-    said(&LEAVE, |key| live_value(live, key))
-        .or_else(|| said(&[("kustomize.toolkit.fluxcd.io/ssa", "IfNotPresent")], in_source))
+    said(&LEAVE, |key| live_value(live, key)).or_else(|| {
+        said(
+            &[("kustomize.toolkit.fluxcd.io/ssa", "IfNotPresent")],
+            in_source,
+        )
+    })
 }
 
 /// Names the tool that a live object's marks say owns it.
 pub fn foreign_tool(live: &Live) -> Option<(&'static str, String)> {
-    FOREIGN
-        .iter()
-        .find_map(|(key, tool)| live_value(live, key).map(|value| (*tool, format!("{key}: {value}"))))
+    FOREIGN.iter().find_map(|(key, tool)| {
+        live_value(live, key).map(|value| (*tool, format!("{key}: {value}")))
+    })
 }
 
 /// Reads the sync wave: an integer, 0 when absent or unreadable.
 pub fn sync_wave(desired: &Value) -> i32 {
-    annotation(desired, "argocd.argoproj.io/sync-wave").and_then(|wave| wave.trim().parse().ok()).unwrap_or(0)
+    annotation(desired, "argocd.argoproj.io/sync-wave")
+        .and_then(|wave| wave.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 /// Reads the value of an annotation of a whole object.
 pub fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
-    object.get("metadata")?.get("annotations")?.get(key)?.as_str()
+    object
+        .get("metadata")?
+        .get("annotations")?
+        .get(key)?
+        .as_str()
 }
 
 fn live_value<'a>(live: &'a Live, key: &str) -> Option<&'a str> {
@@ -87,7 +102,9 @@ fn live_value<'a>(live: &'a Live, key: &str) -> Option<&'a str> {
 fn said<'a>(marks: &[(&str, &str)], value: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
     marks.iter().find_map(|(key, wanted)| {
         let found = value(key)?;
-        let says = found.split(',').any(|part| part.trim().eq_ignore_ascii_case(wanted));
+        let says = found
+            .split(',')
+            .any(|part| part.trim().eq_ignore_ascii_case(wanted));
         says.then(|| format!("{key}: {found}"))
     })
 }
@@ -97,12 +114,21 @@ mod tests {
     use super::*;
 
     fn live(key: &str, value: &str) -> Live {
-        Live { annotations: BTreeMap::from([(key.into(), value.into())]), ..Live::default() }
+        Live {
+            annotations: BTreeMap::from([(key.into(), value.into())]),
+            ..Live::default()
+        }
     }
 
     #[test]
     fn the_marks_of_other_tools_mean_what_they_mean_there() {
-        assert!(keeps(&live("argocd.argoproj.io/sync-options", "ServerSideApply=true, Prune=false")).is_some());
+        assert!(
+            keeps(&live(
+                "argocd.argoproj.io/sync-options",
+                "ServerSideApply=true, Prune=false"
+            ))
+            .is_some()
+        );
         assert!(keeps(&live("argocd.argoproj.io/sync-options", "Prune=confirm")).is_some());
         assert!(keeps(&live("argocd.argoproj.io/sync-options", "PruneLast=true")).is_none());
         assert!(keeps(&live("kustomize.toolkit.fluxcd.io/prune", "Disabled")).is_some());
@@ -110,6 +136,9 @@ mod tests {
         let if_absent = serde_json::json!({ "metadata": { "annotations": { "kustomize.toolkit.fluxcd.io/ssa": "IfNotPresent" } } });
         assert!(leaves_alone(&if_absent, None).is_none());
         assert!(leaves_alone(&if_absent, Some(&Live::default())).is_some());
-        assert_eq!(foreign_tool(&live("meta.helm.sh/release-name", "a")).map(|(tool, _)| tool), Some("Helm"));
+        assert_eq!(
+            foreign_tool(&live("meta.helm.sh/release-name", "a")).map(|(tool, _)| tool),
+            Some("Helm")
+        );
     }
 }

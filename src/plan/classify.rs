@@ -23,24 +23,45 @@ pub struct Verdict {
 
 impl Verdict {
     fn new(action: Action, reason: impl Into<String>) -> Self {
-        Self { action, reason: reason.into(), force: false, conflicts: Vec::new() }
+        Self {
+            action,
+            reason: reason.into(),
+            force: false,
+            conflicts: Vec::new(),
+        }
     }
 }
 
 /// Judges a member of an apply set.
-pub fn classify_member(desired: &Value, digest: &str, live: Option<&Live>, applyset: &str) -> Verdict {
+pub fn classify_member(
+    desired: &Value,
+    digest: &str,
+    live: Option<&Live>,
+    applyset: &str,
+) -> Verdict {
     if let Some(mark) = leaves_alone(desired, live) {
         return Verdict::new(Action::Keep, format!("left alone ({mark})"));
     }
-    let Some(live) = live else { return Verdict::new(Action::Create, "it is not in the cluster") };
+    let Some(live) = live else {
+        return Verdict::new(Action::Create, "it is not in the cluster");
+    };
     if let Some(refusal) = terminating(live).or_else(|| owned_by_others(live, applyset)) {
         return refusal;
     }
     if live.applyset().is_none() {
-        return Verdict::new(Action::Configure, "it is in the cluster already and is adopted");
+        return Verdict::new(
+            Action::Configure,
+            "it is in the cluster already and is adopted",
+        );
     }
-    let Some(entry) = live.ours().filter(|entry| Some(entry.api_version.as_str()) == api_version(desired)) else {
-        return Verdict::new(Action::Configure, "we own nothing of it in this API version");
+    let Some(entry) = live
+        .ours()
+        .filter(|entry| Some(entry.api_version.as_str()) == api_version(desired))
+    else {
+        return Verdict::new(
+            Action::Configure,
+            "we own nothing of it in this API version",
+        );
     };
     if live.applied_digest() != Some(digest) {
         // An edit of the digest alone looks like a new manifest: applying it is right all the same.
@@ -55,8 +76,15 @@ pub fn classify_member(desired: &Value, digest: &str, live: Option<&Live>, apply
 /// Judges the Service of a Target, which is ours from end to end: `spec.ports` and `spec.selector` are exclusive.
 ///
 /// `owner_kind_and_name` tells which owner may be replaced when its uid is gone: an earlier Target of the same name.
-pub fn classify_child(desired: &Value, digest: &str, live: Option<&Live>, owner: &ChildOwner<'_>) -> Verdict {
-    let Some(live) = live else { return Verdict::new(Action::Create, "it is not in the cluster") };
+pub fn classify_child(
+    desired: &Value,
+    digest: &str,
+    live: Option<&Live>,
+    owner: &ChildOwner<'_>,
+) -> Verdict {
+    let Some(live) = live else {
+        return Verdict::new(Action::Create, "it is not in the cluster");
+    };
     if let Some(refusal) = terminating(live) {
         return refusal;
     }
@@ -64,16 +92,33 @@ pub fn classify_child(desired: &Value, digest: &str, live: Option<&Live>, owner:
         Some(controller) if Some(controller.uid.as_str()) == owner.uid => {}
         Some(controller) if owner.is_earlier_self(controller) => {
             let reason = "its owner was an earlier Target of the same name; it is adopted";
-            return Verdict { force: true, ..Verdict::new(Action::Configure, reason) };
+            return Verdict {
+                force: true,
+                ..Verdict::new(Action::Configure, reason)
+            };
         }
         Some(controller) => {
-            let reason = format!("a Service of this name belongs to {} {}", controller.kind, controller.name);
+            let reason = format!(
+                "a Service of this name belongs to {} {}",
+                controller.kind, controller.name
+            );
             return Verdict::new(Action::Refuse, reason);
         }
-        None => return Verdict::new(Action::Refuse, "a Service of this name is there already and is not ours"),
+        None => {
+            return Verdict::new(
+                Action::Refuse,
+                "a Service of this name is there already and is not ours",
+            );
+        }
     }
-    let forced = |reason: String| Verdict { force: true, ..Verdict::new(Action::Configure, reason) };
-    let Some(entry) = live.ours().filter(|entry| Some(entry.api_version.as_str()) == api_version(desired)) else {
+    let forced = |reason: String| Verdict {
+        force: true,
+        ..Verdict::new(Action::Configure, reason)
+    };
+    let Some(entry) = live
+        .ours()
+        .filter(|entry| Some(entry.api_version.as_str()) == api_version(desired))
+    else {
         return forced("we own nothing of it in this API version".into());
     };
     if live.applied_digest() != Some(digest) {
@@ -81,7 +126,11 @@ pub fn classify_child(desired: &Value, digest: &str, live: Option<&Live>, owner:
     }
     let lost = lost_fields(desired, &entry.fields);
     if !lost.is_empty() {
-        return Verdict { force: true, action: Action::Configure, ..drift(&lost, live) };
+        return Verdict {
+            force: true,
+            action: Action::Configure,
+            ..drift(&lost, live)
+        };
     }
     let foreign: Vec<String> = exclusive_intruders(live)
         .map(|(entry, path)| format!("{path} was added by {}", entry.manager))
@@ -104,7 +153,9 @@ pub struct ChildOwner<'a> {
 impl ChildOwner<'_> {
     fn is_earlier_self(&self, controller: &super::live::Owner) -> bool {
         let (group, _) = split_api_version(&controller.api_version);
-        group == crate::api::names::GROUP && controller.kind == "ClosureJVMTarget" && controller.name == self.name
+        group == crate::api::names::GROUP
+            && controller.kind == "ClosureJVMTarget"
+            && controller.name == self.name
     }
 }
 
@@ -132,7 +183,9 @@ pub fn purge(desired: &Value, live: &Live) -> Option<Value> {
     (!spec.is_empty()).then(|| json!({ "spec": spec }))
 }
 
-fn exclusive_intruders(live: &Live) -> impl Iterator<Item = (&super::live::ManagedFields, FieldPath)> {
+fn exclusive_intruders(
+    live: &Live,
+) -> impl Iterator<Item = (&super::live::ManagedFields, FieldPath)> {
     [["spec", "ports"], ["spec", "selector"]]
         .into_iter()
         .flat_map(|path| intruders(&path, &live.managed_fields))
@@ -144,22 +197,34 @@ fn api_version(object: &Value) -> Option<&str> {
 
 fn terminating(live: &Live) -> Option<Verdict> {
     live.deletion_timestamp.as_ref()?;
-    Some(Verdict::new(Action::Refuse, "it is being deleted; run again when it is gone"))
+    Some(Verdict::new(
+        Action::Refuse,
+        "it is being deleted; run again when it is gone",
+    ))
 }
 
 fn owned_by_others(live: &Live, applyset: &str) -> Option<Verdict> {
     if let Some(other) = live.applyset().filter(|set| *set != applyset) {
-        return Some(Verdict::new(Action::Refuse, format!("it is a member of another apply set ({other})")));
+        return Some(Verdict::new(
+            Action::Refuse,
+            format!("it is a member of another apply set ({other})"),
+        ));
     }
     if let Some(owner) = live.controller() {
-        return Some(Verdict::new(Action::Refuse, format!("it is controlled by {} {}", owner.kind, owner.name)));
+        return Some(Verdict::new(
+            Action::Refuse,
+            format!("it is controlled by {} {}", owner.kind, owner.name),
+        ));
     }
     // A mark that we applied ourselves, because the manifest carries it, says nothing.
     if live.applyset().is_some() {
         return None;
     }
     let (tool, mark) = foreign_tool(live)?;
-    Some(Verdict::new(Action::Refuse, format!("it is managed by {tool} ({mark})")))
+    Some(Verdict::new(
+        Action::Refuse,
+        format!("it is managed by {tool} ({mark})"),
+    ))
 }
 
 /// What we had applied was changed by others. Changes by hand are undone; what another tool applies is its own.
@@ -169,7 +234,10 @@ fn drift(lost: &[FieldPath], live: &Live) -> Verdict {
     for path in lost {
         let owners = other_owners(path, &live.managed_fields);
         for owner in owners.iter().filter(|owner| owner.operation == "Apply") {
-            conflicts.push(Conflict { manager: owner.manager.clone(), field: path.to_string() });
+            conflicts.push(Conflict {
+                manager: owner.manager.clone(),
+                field: path.to_string(),
+            });
         }
         told.push(match owners.first() {
             Some(owner) => format!("{path} was changed by {}", owner.manager),
@@ -184,8 +252,14 @@ fn drift(lost: &[FieldPath], live: &Live) -> Verdict {
     }
     let reason = format!("drift: {}", told.join(", "));
     if conflicts.is_empty() {
-        Verdict { force: true, ..Verdict::new(Action::Configure, reason) }
+        Verdict {
+            force: true,
+            ..Verdict::new(Action::Configure, reason)
+        }
     } else {
-        Verdict { conflicts, ..Verdict::new(Action::Refuse, reason) }
+        Verdict {
+            conflicts,
+            ..Verdict::new(Action::Refuse, reason)
+        }
     }
 }

@@ -16,11 +16,21 @@ pub fn diff(live: &Value, merged: &Value, name: &str) -> Option<String> {
     if live == merged {
         return None;
     }
-    let text = |value: &Value| if value.is_null() { String::new() } else { to_yaml(value) };
+    let text = |value: &Value| {
+        if value.is_null() {
+            String::new()
+        } else {
+            to_yaml(value)
+        }
+    };
     let (before, after) = (text(&live), text(&merged));
     let diff = TextDiff::from_lines(before.as_str(), after.as_str());
     let header = |side: &str, value: &Value| {
-        if value.is_null() { "/dev/null".to_owned() } else { format!("{side}/{name}") }
+        if value.is_null() {
+            "/dev/null".to_owned()
+        } else {
+            format!("{side}/{name}")
+        }
     };
     Some(
         diff.unified_diff()
@@ -33,16 +43,32 @@ pub fn diff(live: &Value, merged: &Value, name: &str) -> Option<String> {
 /// Leaves out what the server fills in, and our own digest, which changes with everything else.
 fn visible(object: &Value) -> Value {
     let mut object = object.clone();
-    let Some(fields) = object.as_object_mut() else { return object };
+    let Some(fields) = object.as_object_mut() else {
+        return object;
+    };
     fields.remove("status");
     if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
-        for field in ["creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"] {
+        for field in [
+            "creationTimestamp",
+            "generation",
+            "managedFields",
+            "resourceVersion",
+            "selfLink",
+            "uid",
+        ] {
             metadata.remove(field);
         }
-        if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) {
+        if let Some(annotations) = metadata
+            .get_mut("annotations")
+            .and_then(Value::as_object_mut)
+        {
             annotations.remove(APPLIED_DIGEST);
         }
-        if metadata.get("annotations").and_then(Value::as_object).is_some_and(Map::is_empty) {
+        if metadata
+            .get("annotations")
+            .and_then(Value::as_object)
+            .is_some_and(Map::is_empty)
+        {
             metadata.remove("annotations");
         }
     }

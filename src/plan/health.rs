@@ -22,8 +22,15 @@ pub fn health(object: &Value) -> Health {
     if object.pointer("/metadata/deletionTimestamp").is_some() {
         return Health::Terminating;
     }
-    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
-    let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
+    let text = |field: &str| {
+        object
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let group = text("apiVersion")
+        .split_once('/')
+        .map_or("", |(group, _)| group);
     if let Some(reason) = not_observed(object) {
         return Health::InProgress(reason);
     }
@@ -50,12 +57,17 @@ fn condition<'a>(object: &'a Value, type_: &str) -> Option<(&'a str, &'a str, &'
     let conditions = object.pointer("/status/conditions")?.as_array()?;
     let of = |c: &'a Value, field: &str| c.get(field).and_then(Value::as_str).unwrap_or_default();
     let found = conditions.iter().find(|c| of(c, "type") == type_)?;
-    Some((of(found, "status"), of(found, "reason"), of(found, "message")))
+    Some((
+        of(found, "status"),
+        of(found, "reason"),
+        of(found, "message"),
+    ))
 }
 
 fn not_observed(object: &Value) -> Option<String> {
     let observed = object.pointer("/status/observedGeneration")?.as_i64()?;
-    (observed < int(object, "/metadata/generation")).then(|| "its controller has not seen the new spec yet".to_owned())
+    (observed < int(object, "/metadata/generation"))
+        .then(|| "its controller has not seen the new spec yet".to_owned())
 }
 
 fn deployment(object: &Value) -> Health {
@@ -65,9 +77,16 @@ fn deployment(object: &Value) -> Health {
     if object.pointer("/status/observedGeneration").is_none() {
         return Health::InProgress("its controller has not seen it yet".into());
     }
-    let wanted = object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
+    let wanted = object
+        .pointer("/spec/replicas")
+        .and_then(Value::as_i64)
+        .unwrap_or(1);
     let of = |field: &str| int(object, &format!("/status/{field}"));
-    let (updated, all, available) = (of("updatedReplicas"), of("replicas"), of("availableReplicas"));
+    let (updated, all, available) = (
+        of("updatedReplicas"),
+        of("replicas"),
+        of("availableReplicas"),
+    );
     if updated < wanted {
         return Health::InProgress(format!("{updated} of {wanted} replicas are updated"));
     }
@@ -81,7 +100,10 @@ fn deployment(object: &Value) -> Health {
 }
 
 fn counts(object: &Value, first: &str, second: &str) -> Health {
-    let wanted = object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1);
+    let wanted = object
+        .pointer("/spec/replicas")
+        .and_then(Value::as_i64)
+        .unwrap_or(1);
     for field in [first, second] {
         let is = int(object, &format!("/status/{field}"));
         if is < wanted {
@@ -168,8 +190,13 @@ mod tests {
             }))
         };
         assert_eq!(judge(2, 2, 2, 2), Health::Current);
-        for (updated, all, available, observed) in [(1, 2, 2, 2), (2, 3, 3, 2), (2, 2, 1, 2), (2, 2, 2, 1)] {
-            assert!(matches!(judge(updated, all, available, observed), Health::InProgress(_)));
+        for (updated, all, available, observed) in
+            [(1, 2, 2, 2), (2, 3, 3, 2), (2, 2, 1, 2), (2, 2, 2, 1)]
+        {
+            assert!(matches!(
+                judge(updated, all, available, observed),
+                Health::InProgress(_)
+            ));
         }
     }
 
@@ -185,6 +212,9 @@ mod tests {
         assert_eq!(judge("Ready", "False"), Health::InProgress("m".into()));
         assert_eq!(judge("Stalled", "True"), Health::Failed("m".into()));
         assert_eq!(judge("Reconciling", "True"), Health::InProgress("m".into()));
-        assert_eq!(health(&json!({ "apiVersion": "v1", "kind": "ConfigMap" })), Health::Current);
+        assert_eq!(
+            health(&json!({ "apiVersion": "v1", "kind": "ConfigMap" })),
+            Health::Current
+        );
     }
 }

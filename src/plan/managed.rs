@@ -34,7 +34,10 @@ impl fmt::Display for FieldPath {
 
 /// Finds the leaves of `desired` that `fields` does not hold: what somebody else has changed since.
 pub fn lost_fields(desired: &Value, fields: &Value) -> Vec<FieldPath> {
-    let mut walk = Walk { path: Vec::new(), lost: Vec::new() };
+    let mut walk = Walk {
+        path: Vec::new(),
+        lost: Vec::new(),
+    };
     for (key, value) in desired.as_object().into_iter().flatten() {
         match key.as_str() {
             // Identity is nobody's field.
@@ -43,7 +46,9 @@ pub fn lost_fields(desired: &Value, fields: &Value) -> Vec<FieldPath> {
                 walk.path.push("f:metadata".into());
                 let under = fields.get("f:metadata").unwrap_or(&Value::Null);
                 let named = value.as_object().into_iter().flatten();
-                for (key, value) in named.filter(|(key, _)| !matches!(key.as_str(), "name" | "namespace")) {
+                for (key, value) in
+                    named.filter(|(key, _)| !matches!(key.as_str(), "name" | "namespace"))
+                {
                     walk.key(key, value, under);
                 }
                 walk.path.pop();
@@ -62,23 +67,46 @@ pub fn other_owners<'a>(path: &FieldPath, managed: &'a [ManagedFields]) -> Vec<&
             match fields.get(step) {
                 Some(under) => fields = under,
                 // Owning a whole atomic list or map is owning what is in it.
-                None => return !std::ptr::eq(fields, &entry.fields) && fields.as_object().is_some_and(Map::is_empty),
+                None => {
+                    return !std::ptr::eq(fields, &entry.fields)
+                        && fields.as_object().is_some_and(Map::is_empty);
+                }
             }
         }
         true
     };
-    managed.iter().filter(|entry| !entry.is_ours()).filter(holds).collect()
+    managed
+        .iter()
+        .filter(|entry| !entry.is_ours())
+        .filter(holds)
+        .collect()
 }
 
 /// Lists the fields below `path` (such as `["spec", "ports"]`) that anyone but us owns, with the owner's entry.
-pub fn intruders<'a>(path: &[&str], managed: &'a [ManagedFields]) -> Vec<(&'a ManagedFields, FieldPath)> {
-    let ours = managed.iter().find(|entry| entry.is_ours()).map(|entry| &entry.fields);
+pub fn intruders<'a>(
+    path: &[&str],
+    managed: &'a [ManagedFields],
+) -> Vec<(&'a ManagedFields, FieldPath)> {
+    let ours = managed
+        .iter()
+        .find(|entry| entry.is_ours())
+        .map(|entry| &entry.fields);
     let steps: Vec<String> = path.iter().map(|key| format!("f:{key}")).collect();
-    let descend = |fields: &'a Value| steps.iter().try_fold(fields, |fields, step| fields.get(step));
-    let ours = ours.and_then(|fields| steps.iter().try_fold(fields, |fields, step| fields.get(step)));
+    let descend = |fields: &'a Value| {
+        steps
+            .iter()
+            .try_fold(fields, |fields, step| fields.get(step))
+    };
+    let ours = ours.and_then(|fields| {
+        steps
+            .iter()
+            .try_fold(fields, |fields, step| fields.get(step))
+    });
     let mut found = Vec::new();
     for entry in managed.iter().filter(|entry| !entry.is_ours()) {
-        let Some(Value::Object(theirs)) = descend(&entry.fields) else { continue };
+        let Some(Value::Object(theirs)) = descend(&entry.fields) else {
+            continue;
+        };
         for step in theirs.keys().filter(|step| *step != ".") {
             if ours.is_none_or(|ours| ours.get(step).is_none()) {
                 let mut path = steps.clone();
@@ -106,14 +134,21 @@ impl Walk {
     }
 
     fn value(&mut self, value: &Value, fields: &Value) {
-        let Some(owned) = fields.as_object() else { return self.lose(value) };
+        let Some(owned) = fields.as_object() else {
+            return self.lose(value);
+        };
         // Empty: a leaf, or a list or map that is owned as a whole.
         if owned.is_empty() {
             return;
         }
         match value {
-            Value::Object(map) => map.iter().for_each(|(key, value)| self.key(key, value, fields)),
-            Value::Array(items) => items.iter().enumerate().for_each(|(i, item)| self.item(i, item, owned)),
+            Value::Object(map) => map
+                .iter()
+                .for_each(|(key, value)| self.key(key, value, fields)),
+            Value::Array(items) => items
+                .iter()
+                .enumerate()
+                .for_each(|(i, item)| self.item(i, item, owned)),
             _ => self.lose(value),
         }
     }
@@ -149,8 +184,11 @@ impl Walk {
 
 /// Tells whether a list item has these key values; a key that the item leaves out was filled in by the server.
 fn has_keys(item: &Value, keys: &str) -> bool {
-    let Ok(keys) = serde_json::from_str::<Map<String, Value>>(keys) else { return false };
-    keys.iter().all(|(key, value)| item.get(key).is_none_or(|own| own == value))
+    let Ok(keys) = serde_json::from_str::<Map<String, Value>>(keys) else {
+        return false;
+    };
+    keys.iter()
+        .all(|(key, value)| item.get(key).is_none_or(|own| own == value))
         && keys.keys().any(|key| item.get(key).is_some())
 }
 
@@ -177,7 +215,10 @@ mod tests {
     use super::*;
 
     fn lost(desired: &Value, fields: &Value) -> Vec<String> {
-        lost_fields(desired, fields).iter().map(ToString::to_string).collect()
+        lost_fields(desired, fields)
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     fn service() -> Value {
@@ -212,19 +253,33 @@ mod tests {
     fn each_lost_leaf_is_named() {
         let mut fields = owned();
         fields["f:spec"]["f:selector"] = json!({ ".": {} });
-        fields["f:metadata"].as_object_mut().unwrap().remove("f:finalizers");
+        fields["f:metadata"]
+            .as_object_mut()
+            .unwrap()
+            .remove("f:finalizers");
         let port = fields.pointer_mut("/f:spec/f:ports").unwrap();
-        port["k:{\"port\":80,\"protocol\":\"TCP\"}"].as_object_mut().unwrap().remove("f:name");
+        port["k:{\"port\":80,\"protocol\":\"TCP\"}"]
+            .as_object_mut()
+            .unwrap()
+            .remove("f:name");
         assert_eq!(
             lost(&service(), &fields),
-            [".metadata.finalizers", ".spec.ports[port=80,protocol=\"TCP\"].name", ".spec.selector.app"]
+            [
+                ".metadata.finalizers",
+                ".spec.ports[port=80,protocol=\"TCP\"].name",
+                ".spec.selector.app"
+            ]
         );
     }
 
     #[test]
     fn c23_empty_values_are_no_leaves() {
-        let desired = json!({ "spec": { "strategy": {}, "emptyDir": { "a": {} }, "args": [] }, "data": {} });
-        assert_eq!(lost(&desired, &json!({ "f:spec": { ".": {}, "f:x": {} } })), [""; 0]);
+        let desired =
+            json!({ "spec": { "strategy": {}, "emptyDir": { "a": {} }, "args": [] }, "data": {} });
+        assert_eq!(
+            lost(&desired, &json!({ "f:spec": { ".": {}, "f:x": {} } })),
+            [""; 0]
+        );
     }
 
     #[test]
@@ -236,14 +291,23 @@ mod tests {
             ..ManagedFields::default()
         };
         let managed = [
-            entry("edit", json!({ "f:spec": { "f:selector": { "f:app": {} } } })),
+            entry(
+                "edit",
+                json!({ "f:spec": { "f:selector": { "f:app": {} } } }),
+            ),
             entry("whole", json!({ "f:spec": { "f:selector": {} } })),
             entry("other", json!({ "f:spec": { "f:ports": {} } })),
         ];
         let path = FieldPath(vec!["f:spec".into(), "f:selector".into(), "f:app".into()]);
-        let owners: Vec<_> = other_owners(&path, &managed).iter().map(|e| e.manager.as_str()).collect();
+        let owners: Vec<_> = other_owners(&path, &managed)
+            .iter()
+            .map(|e| e.manager.as_str())
+            .collect();
         assert_eq!(owners, ["edit", "whole"]);
-        let found: Vec<_> = intruders(&["spec", "selector"], &managed).iter().map(|(_, p)| p.to_string()).collect();
+        let found: Vec<_> = intruders(&["spec", "selector"], &managed)
+            .iter()
+            .map(|(_, p)| p.to_string())
+            .collect();
         assert_eq!(found, [".spec.selector.app"]);
     }
 }

@@ -38,18 +38,30 @@ pub fn place(id: &ObjectId, object: &Value) -> (i32, u8) {
 /// # Errors
 /// The part that names no object.
 pub fn depends_on(object: &Value) -> Result<Vec<ObjectId>, String> {
-    let Some(text) = annotation(object, DEPENDS_ON) else { return Ok(Vec::new()) };
-    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(parse_reference).collect()
+    let Some(text) = annotation(object, DEPENDS_ON) else {
+        return Ok(Vec::new());
+    };
+    text.split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .map(parse_reference)
+        .collect()
 }
 
 fn parse_reference(text: &str) -> Result<ObjectId, String> {
     let parts: Vec<&str> = text.split('/').collect();
     let (group, namespace, kind, name) = match parts.as_slice() {
-        [group, "namespaces", namespace, kind, name] => (group, Some((*namespace).to_owned()), kind, name),
+        [group, "namespaces", namespace, kind, name] => {
+            (group, Some((*namespace).to_owned()), kind, name)
+        }
         [group, kind, name] => (group, None, kind, name),
         _ => return Err(format!("{DEPENDS_ON} names no object: {text:?}")),
     };
-    Ok(ObjectId { group_kind: GroupKind::new(*group, *kind), namespace, name: (*name).to_owned() })
+    Ok(ObjectId {
+        group_kind: GroupKind::new(*group, *kind),
+        namespace,
+        name: (*name).to_owned(),
+    })
 }
 
 /// Gives each object its batch: the lowest that keeps the order of places and puts it behind what it depends on.
@@ -61,7 +73,10 @@ pub fn batches(objects: &BTreeMap<ObjectId, ((i32, u8), Vec<ObjectId>)>) -> Orde
     let mut ordered = Ordered::default();
     let mut pending: BTreeMap<&ObjectId, ((i32, u8), Vec<&ObjectId>)> = BTreeMap::new();
     for (id, (place, needs)) in objects {
-        let inside = needs.iter().filter(|need| objects.contains_key(need)).collect();
+        let inside = needs
+            .iter()
+            .filter(|need| objects.contains_key(need))
+            .collect();
         pending.insert(id, (*place, inside));
     }
     let mut batch = 0;
@@ -109,7 +124,11 @@ mod tests {
     use super::*;
 
     fn id(kind: &str, name: &str) -> ObjectId {
-        ObjectId { group_kind: GroupKind::new("", kind), namespace: None, name: name.into() }
+        ObjectId {
+            group_kind: GroupKind::new("", kind),
+            namespace: None,
+            name: name.into(),
+        }
     }
 
     #[test]
@@ -132,7 +151,10 @@ mod tests {
         assert!(of("ConfigMap", "early") < of("Namespace", "n"));
         assert!(of("Namespace", "n") < of("ConfigMap", "b"));
         assert!(of("ConfigMap", "b") < of("ConfigMap", "a"));
-        assert_eq!(ordered.cycles, [id("ConfigMap", "loop1"), id("ConfigMap", "loop2")]);
+        assert_eq!(
+            ordered.cycles,
+            [id("ConfigMap", "loop1"), id("ConfigMap", "loop2")]
+        );
         assert_eq!(ordered.batch.len(), objects.len());
     }
 

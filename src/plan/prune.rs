@@ -32,15 +32,28 @@ pub struct PruneRules<'a> {
 /// # Errors
 /// Why not; every candidate is then kept.
 pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String> {
-    let PruneRules { enabled, complete, empty, allow_empty, limit, own_namespace: _, members } = rules;
+    let PruneRules {
+        enabled,
+        complete,
+        empty,
+        allow_empty,
+        limit,
+        own_namespace: _,
+        members,
+    } = rules;
     if !enabled {
         return Err("pruning is off; --prune deletes what has left the source".into());
     }
     if !complete {
-        return Err("the source was not read completely, so what seems to have left it may still be there".into());
+        return Err(
+            "the source was not read completely, so what seems to have left it may still be there"
+                .into(),
+        );
     }
     if *empty && !allow_empty {
-        return Err("the source holds no object at all; --allow-empty says that this is meant".into());
+        return Err(
+            "the source holds no object at all; --allow-empty says that this is meant".into(),
+        );
     }
     let Some(limit) = limit else { return Ok(()) };
     let most = match limit {
@@ -49,12 +62,16 @@ pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String
             let percent: usize = text
                 .strip_suffix('%')
                 .and_then(|digits| digits.parse().ok())
-                .ok_or_else(|| format!("the prune limit {text:?} is neither a count nor a percentage"))?;
+                .ok_or_else(|| {
+                    format!("the prune limit {text:?} is neither a count nor a percentage")
+                })?;
             members * percent / 100
         }
     };
     if candidates > most {
-        return Err(format!("{candidates} of {members} objects would go, and the prune limit allows {most}"));
+        return Err(format!(
+            "{candidates} of {members} objects would go, and the prune limit allows {most}"
+        ));
     }
     Ok(())
 }
@@ -62,10 +79,19 @@ pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String
 /// Judges one member that has left the source.
 pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, String) {
     if let Some(mark) = keeps(live) {
-        return (Action::Keep, format!("it has left the source, but is kept ({mark})"));
+        return (
+            Action::Keep,
+            format!("it has left the source, but is kept ({mark})"),
+        );
     }
     if let Some(owner) = live.controller() {
-        return (Action::Refuse, format!("it has left the source, but is controlled by {} {}", owner.kind, owner.name));
+        return (
+            Action::Refuse,
+            format!(
+                "it has left the source, but is controlled by {} {}",
+                owner.kind, owner.name
+            ),
+        );
     }
     if live.deletion_timestamp.is_some() {
         return (Action::Keep, "it is being deleted already".into());
@@ -80,12 +106,21 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
 fn vital(id: &ObjectId, own_namespace: &str) -> Option<String> {
     let system = ["default", "kube-system", "kube-public", "kube-node-lease"];
     match (id.group_kind.group.as_str(), id.group_kind.kind.as_str()) {
-        ("", "Namespace") if id.name == own_namespace => Some("it holds the inventory of this very set".into()),
-        ("", "Namespace") if system.contains(&id.name.as_str()) => Some("it is a namespace of Kubernetes itself".into()),
-        ("apiextensions.k8s.io", "CustomResourceDefinition") if id.name.ends_with(&format!(".{}", names::GROUP)) => {
+        ("", "Namespace") if id.name == own_namespace => {
+            Some("it holds the inventory of this very set".into())
+        }
+        ("", "Namespace") if system.contains(&id.name.as_str()) => {
+            Some("it is a namespace of Kubernetes itself".into())
+        }
+        ("apiextensions.k8s.io", "CustomResourceDefinition")
+            if id.name.ends_with(&format!(".{}", names::GROUP)) =>
+        {
             Some("deleting it would delete every inventory and every Target".into())
         }
-        (names::GROUP, "Sync") => Some("deleting an inventory loses track of its members; delete it by hand if that is meant".into()),
+        (names::GROUP, "Sync") => Some(
+            "deleting an inventory loses track of its members; delete it by hand if that is meant"
+                .into(),
+        ),
         _ => None,
     }
 }
@@ -103,8 +138,15 @@ pub fn judge_contents(strangers: &BTreeSet<String>) -> Result<(), String> {
     }
     let named: Vec<&str> = strangers.iter().take(3).map(String::as_str).collect();
     let more = strangers.len() - named.len();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Err(format!("it has left the source, but deleting it would delete what is not ours: {}{more}", named.join(", ")))
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    Err(format!(
+        "it has left the source, but deleting it would delete what is not ours: {}{more}",
+        named.join(", ")
+    ))
 }
 
 #[cfg(test)]
@@ -126,11 +168,41 @@ mod tests {
     #[test]
     fn c30_partial_and_empty_sources_prune_nothing() {
         assert!(may_prune(&rules(), 10).is_ok());
-        assert!(may_prune(&PruneRules { complete: false, ..rules() }, 1).is_err_and(|e| e.contains("completely")));
-        let empty = PruneRules { empty: true, ..rules() };
+        assert!(
+            may_prune(
+                &PruneRules {
+                    complete: false,
+                    ..rules()
+                },
+                1
+            )
+            .is_err_and(|e| e.contains("completely"))
+        );
+        let empty = PruneRules {
+            empty: true,
+            ..rules()
+        };
         assert!(may_prune(&empty, 1).is_err_and(|e| e.contains("--allow-empty")));
-        assert!(may_prune(&PruneRules { allow_empty: true, ..empty }, 1).is_ok());
-        assert!(may_prune(&PruneRules { enabled: false, ..rules() }, 1).is_err());
+        assert!(
+            may_prune(
+                &PruneRules {
+                    allow_empty: true,
+                    ..empty
+                },
+                1
+            )
+            .is_ok()
+        );
+        assert!(
+            may_prune(
+                &PruneRules {
+                    enabled: false,
+                    ..rules()
+                },
+                1
+            )
+            .is_err()
+        );
     }
 
     #[test]
@@ -142,8 +214,15 @@ mod tests {
             (PruneLimit::Percent("25%".into()), 3, false),
             (PruneLimit::Percent("many".into()), 1, false),
         ] {
-            let rules = PruneRules { limit: Some(&limit), ..rules() };
-            assert_eq!(may_prune(&rules, candidates).is_ok(), allowed, "{limit:?} {candidates}");
+            let rules = PruneRules {
+                limit: Some(&limit),
+                ..rules()
+            };
+            assert_eq!(
+                may_prune(&rules, candidates).is_ok(),
+                allowed,
+                "{limit:?} {candidates}"
+            );
         }
     }
 
@@ -158,7 +237,21 @@ mod tests {
         assert_eq!(judge(id("", "Namespace", "ops")), Action::Refuse);
         assert_eq!(judge(id("", "Namespace", "kube-system")), Action::Refuse);
         assert_eq!(judge(id("", "Namespace", "shop")), Action::Delete);
-        assert_eq!(judge(id("apiextensions.k8s.io", "CustomResourceDefinition", "syncs.closurejvm.io")), Action::Refuse);
-        assert_eq!(judge(id("apiextensions.k8s.io", "CustomResourceDefinition", "pets.example.com")), Action::Delete);
+        assert_eq!(
+            judge(id(
+                "apiextensions.k8s.io",
+                "CustomResourceDefinition",
+                "syncs.closurejvm.io"
+            )),
+            Action::Refuse
+        );
+        assert_eq!(
+            judge(id(
+                "apiextensions.k8s.io",
+                "CustomResourceDefinition",
+                "pets.example.com"
+            )),
+            Action::Delete
+        );
     }
 }

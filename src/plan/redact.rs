@@ -12,7 +12,12 @@ const AFTER: &str = "*** (after)";
 
 /// Tells by the object itself, not by what a caller says, whether it is a Secret.
 pub fn is_secret(object: &Value) -> bool {
-    let text = |field| object.get(field).and_then(Value::as_str).unwrap_or_default();
+    let text = |field| {
+        object
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
     text("kind") == "Secret" && text("apiVersion") == "v1"
 }
 
@@ -23,14 +28,19 @@ pub fn redact_pair(before: &mut Value, after: &mut Value) {
     if !is_secret(before) && !is_secret(after) {
         return;
     }
-    let values: BTreeSet<String> = [&*before, &*after].into_iter().flat_map(secret_values).collect();
+    let values: BTreeSet<String> = [&*before, &*after]
+        .into_iter()
+        .flat_map(secret_values)
+        .collect();
     for field in ["data", "stringData"] {
         mask_maps(before.get_mut(field), after.get_mut(field), |_, _| true);
     }
     let copies = |key: &str, text: &str| {
         key == "kubectl.kubernetes.io/last-applied-configuration"
             || text.trim_start().starts_with(['{', '['])
-            || values.iter().any(|value| text == value || value.len() >= 3 && text.contains(value.as_str()))
+            || values
+                .iter()
+                .any(|value| text == value || value.len() >= 3 && text.contains(value.as_str()))
     };
     for map in ["annotations", "labels"] {
         let path = format!("/metadata/{map}");
@@ -44,19 +54,36 @@ pub fn redact(object: &mut Value) {
     redact_pair(object, &mut other);
 }
 
-fn mask_maps(before: Option<&mut Value>, after: Option<&mut Value>, secret: impl Fn(&str, &str) -> bool) {
+fn mask_maps(
+    before: Option<&mut Value>,
+    after: Option<&mut Value>,
+    secret: impl Fn(&str, &str) -> bool,
+) {
     let mut empty = (Map::new(), Map::new());
-    let before = before.and_then(Value::as_object_mut).unwrap_or(&mut empty.0);
+    let before = before
+        .and_then(Value::as_object_mut)
+        .unwrap_or(&mut empty.0);
     let after = after.and_then(Value::as_object_mut).unwrap_or(&mut empty.1);
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
     let keys: BTreeSet<String> = before.keys().chain(after.keys()).cloned().collect();
     for key in keys {
-        let hidden = [before.get(&key), after.get(&key)].into_iter().flatten().any(|value| secret(&key, &text(value)));
+        let hidden = [before.get(&key), after.get(&key)]
+            .into_iter()
+            .flatten()
+            .any(|value| secret(&key, &text(value)));
         if !hidden {
             continue;
         }
         let differ = matches!((before.get(&key), after.get(&key)), (Some(a), Some(b)) if a != b);
-        let (old, new) = if differ { (BEFORE, AFTER) } else { (MASK, MASK) };
+        let (old, new) = if differ {
+            (BEFORE, AFTER)
+        } else {
+            (MASK, MASK)
+        };
         for (map, mask) in [(&mut *before, old), (&mut *after, new)] {
             if let Some(value) = map.get_mut(&key) {
                 *value = Value::String(mask.into());
@@ -69,10 +96,21 @@ fn mask_maps(before: Option<&mut Value>, after: Option<&mut Value>, secret: impl
 fn secret_values(object: &Value) -> Vec<String> {
     let mut values = Vec::new();
     for field in ["data", "stringData"] {
-        for value in object.get(field).and_then(Value::as_object).into_iter().flat_map(Map::values) {
-            let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { continue };
+        for value in object
+            .get(field)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(Map::values)
+        {
+            let Some(text) = value.as_str().filter(|text| !text.is_empty()) else {
+                continue;
+            };
             values.push(text.to_owned());
-            if let Some(plain) = STANDARD.decode(text).ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
+            if let Some(plain) = STANDARD
+                .decode(text)
+                .ok()
+                .and_then(|bytes| String::from_utf8(bytes).ok())
+            {
                 values.push(plain);
             }
         }
@@ -106,7 +144,12 @@ mod tests {
         assert_eq!(after["data"], json!({ "p": AFTER, "same": MASK }));
         assert_eq!(before["metadata"]["annotations"]["team"], "web");
         let shown = format!("{before}{after}");
-        for value in ["hunter", &STANDARD.encode("hunter2"), &STANDARD.encode("hunter3"), "c2FtZQ"] {
+        for value in [
+            "hunter",
+            &STANDARD.encode("hunter2"),
+            &STANDARD.encode("hunter3"),
+            "c2FtZQ",
+        ] {
             assert!(!shown.contains(value), "{value} in {shown}");
         }
     }
@@ -118,7 +161,8 @@ mod tests {
         redact(&mut shown);
         assert_eq!(shown, config);
         // A custom kind of that name is not the core Secret.
-        let custom = json!({ "apiVersion": "example.com/v1", "kind": "Secret", "data": { "a": "b" } });
+        let custom =
+            json!({ "apiVersion": "example.com/v1", "kind": "Secret", "data": { "a": "b" } });
         assert!(!is_secret(&custom));
     }
 }

@@ -27,7 +27,10 @@ pub enum Action {
 impl Action {
     /// Tells whether the cluster differs from what the source asks for.
     pub fn is_difference(self) -> bool {
-        matches!(self, Self::Create | Self::Configure | Self::Delete | Self::Refuse)
+        matches!(
+            self,
+            Self::Create | Self::Configure | Self::Delete | Self::Refuse
+        )
     }
 
     /// Tells whether executing it sends a write.
@@ -122,6 +125,9 @@ impl Plan {
 
     /// Counts the steps of an action.
     pub fn count(&self, action: Action) -> usize {
-        self.steps.iter().filter(|step| step.action == action).count()
+        self.steps
+            .iter()
+            .filter(|step| step.action == action)
+            .count()
     }
 }

@@ -70,30 +70,46 @@ pub fn resolve(
     resolved
 }
 
-fn identify(document: &Document, scope: Option<Scope>, default: &str) -> Result<ObjectId, Diagnostic> {
+fn identify(
+    document: &Document,
+    scope: Option<Scope>,
+    default: &str,
+) -> Result<ObjectId, Diagnostic> {
     let id = &document.id;
     let namespace = match (scope, &id.namespace) {
         (None, _) => {
-            let message = format!("the cluster does not know the kind {} of {}", id.group_kind.kind, document.api_version);
-            return Err(Diagnostic::error_at(&document.origin, message)
-                .with_hint("check apiVersion and kind, or add the CustomResourceDefinition to the source"));
+            let message = format!(
+                "the cluster does not know the kind {} of {}",
+                id.group_kind.kind, document.api_version
+            );
+            return Err(Diagnostic::error_at(&document.origin, message).with_hint(
+                "check apiVersion and kind, or add the CustomResourceDefinition to the source",
+            ));
         }
         (Some(Scope::Cluster), Some(namespace)) => {
-            let message = format!("{} has no namespaces, but the manifest says namespace {namespace}", id.group_kind);
-            return Err(Diagnostic::error_at(&document.origin, message).with_hint("remove metadata.namespace"));
+            let message = format!(
+                "{} has no namespaces, but the manifest says namespace {namespace}",
+                id.group_kind
+            );
+            return Err(Diagnostic::error_at(&document.origin, message)
+                .with_hint("remove metadata.namespace"));
         }
         (Some(Scope::Cluster), None) => None,
         (Some(Scope::Namespaced), Some(namespace)) => Some(namespace.clone()),
         (Some(Scope::Namespaced), None) => Some(default.to_owned()),
     };
-    Ok(ObjectId { namespace, ..id.clone() })
+    Ok(ObjectId {
+        namespace,
+        ..id.clone()
+    })
 }
 
 fn desired(id: ObjectId, document: &Document, applyset: Option<&str>) -> Desired {
     let mut object = sendable(document.root.to_json());
-    if let (Some(namespace), Some(metadata)) =
-        (&id.namespace, object.get_mut("metadata").and_then(Value::as_object_mut))
-    {
+    if let (Some(namespace), Some(metadata)) = (
+        &id.namespace,
+        object.get_mut("metadata").and_then(Value::as_object_mut),
+    ) {
         metadata.insert("namespace".into(), json!(namespace));
     }
     let digest = stamp(&mut object, applyset);
@@ -107,14 +123,20 @@ fn desired(id: ObjectId, document: &Document, applyset: Option<&str>) -> Desired
 }
 
 /// One error at each place: which one is meant cannot be known, so none is applied (argo-cd#1070).
-fn duplicates<'a>(id: &'a ObjectId, places: &'a [&Document]) -> impl Iterator<Item = Diagnostic> + 'a {
+fn duplicates<'a>(
+    id: &'a ObjectId,
+    places: &'a [&Document],
+) -> impl Iterator<Item = Diagnostic> + 'a {
     places.iter().map(move |document| {
         let others: Vec<String> = places
             .iter()
             .filter(|other| other.origin != document.origin)
             .map(|other| other.origin.to_string())
             .collect();
-        let message = format!("{id} is also defined at {}; none of them is applied", others.join(" and "));
+        let message = format!(
+            "{id} is also defined at {}; none of them is applied",
+            others.join(" and ")
+        );
         Diagnostic::error_at(&document.origin, message).with_hint("keep one of them")
     })
 }

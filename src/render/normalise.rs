@@ -27,9 +27,19 @@ const SERVER_METADATA: [&str; 8] = [
 /// - `protocol: TCP` is filled in: it is part of a list key, for which v1.20 knows no default.
 pub fn sendable(mut object: Value) -> Value {
     strip_nulls(&mut object);
-    let kind = object.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let group = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let Some(fields) = object.as_object_mut() else { return object };
+    let kind = object
+        .get("kind")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    let group = object
+        .get("apiVersion")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    let Some(fields) = object.as_object_mut() else {
+        return object;
+    };
     fields.remove("status");
     if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
         for field in SERVER_METADATA {
@@ -48,7 +58,11 @@ pub fn sendable(mut object: Value) -> Value {
                     fill_pod_protocols(pod);
                 }
             }
-            ("v1" | "apps/v1" | "batch/v1" | "extensions/v1beta1" | "apps/v1beta1" | "apps/v1beta2", _) => {
+            (
+                "v1" | "apps/v1" | "batch/v1" | "extensions/v1beta1" | "apps/v1beta1"
+                | "apps/v1beta2",
+                _,
+            ) => {
                 if let Some(pod) = spec.pointer_mut("/template/spec") {
                     fill_pod_protocols(pod);
                 }
@@ -81,16 +95,22 @@ pub fn digest(object: &Value) -> String {
 /// Lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 fn set_in_metadata(object: &mut Value, map: &str, key: &str, value: &str) {
-    let Some(fields) = object.as_object_mut() else { return };
+    let Some(fields) = object.as_object_mut() else {
+        return;
+    };
     let metadata = fields.entry("metadata").or_insert_with(|| json!({}));
-    let Some(metadata) = metadata.as_object_mut() else { return };
+    let Some(metadata) = metadata.as_object_mut() else {
+        return;
+    };
     let map = metadata.entry(map).or_insert_with(|| json!({}));
     if let Some(map) = map.as_object_mut() {
         map.insert(key.to_owned(), Value::String(value.to_owned()));
@@ -110,13 +130,20 @@ fn strip_nulls(value: &mut Value) {
 
 fn merge_string_data(secret: &mut Map<String, Value>) {
     // Anything but a map of strings stays, for the server to refuse by name.
-    let all_strings = |v: &Value| v.as_object().is_some_and(|m| m.values().all(Value::is_string));
+    let all_strings = |v: &Value| {
+        v.as_object()
+            .is_some_and(|m| m.values().all(Value::is_string))
+    };
     if !secret.get("stringData").is_some_and(all_strings) {
         return;
     }
-    let Some(Value::Object(plain)) = secret.remove("stringData") else { return };
+    let Some(Value::Object(plain)) = secret.remove("stringData") else {
+        return;
+    };
     let data = secret.entry("data").or_insert_with(|| json!({}));
-    let Some(data) = data.as_object_mut() else { return };
+    let Some(data) = data.as_object_mut() else {
+        return;
+    };
     for (key, value) in plain {
         if let Value::String(text) = value {
             data.insert(key, Value::String(STANDARD.encode(text)));
@@ -176,11 +203,21 @@ mod tests {
         for (api_version, kind, path) in [
             ("apps/v1", "Deployment", "/spec/template/spec"),
             ("batch/v1", "Job", "/spec/template/spec"),
-            ("batch/v1", "CronJob", "/spec/jobTemplate/spec/template/spec"),
+            (
+                "batch/v1",
+                "CronJob",
+                "/spec/jobTemplate/spec/template/spec",
+            ),
             ("v1", "Pod", "/spec"),
         ] {
             let mut spec = pod.clone();
-            for key in path.split('/').skip(2).collect::<Vec<_>>().into_iter().rev() {
+            for key in path
+                .split('/')
+                .skip(2)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .rev()
+            {
                 spec = json!({ key: spec });
             }
             let sent = sendable(json!({ "apiVersion": api_version, "kind": kind, "spec": spec }));

@@ -15,14 +15,21 @@ pub fn service_selector(selector: &Value) -> Result<BTreeMap<String, String>, St
     let mut labels = BTreeMap::new();
     let pairs = selector.get("matchLabels").and_then(Value::as_object);
     for (key, value) in pairs.into_iter().flatten() {
-        let value = value.as_str().ok_or_else(|| format!("the value of label {key} is not a string"))?;
+        let value = value
+            .as_str()
+            .ok_or_else(|| format!("the value of label {key} is not a string"))?;
         labels.insert(key.clone(), value.to_owned());
     }
     let expressions = selector.get("matchExpressions").and_then(Value::as_array);
     for expression in expressions.into_iter().flatten() {
         let (key, value) = single_value(expression)?;
-        if labels.insert(key.to_owned(), value.to_owned()).is_some_and(|old| old != value) {
-            return Err(format!("it asks for two values of label {key}, which no pod has"));
+        if labels
+            .insert(key.to_owned(), value.to_owned())
+            .is_some_and(|old| old != value)
+        {
+            return Err(format!(
+                "it asks for two values of label {key}, which no pod has"
+            ));
         }
     }
     if labels.is_empty() {
@@ -32,12 +39,23 @@ pub fn service_selector(selector: &Value) -> Result<BTreeMap<String, String>, St
 }
 
 fn single_value(expression: &Value) -> Result<(&str, &str), String> {
-    let text = |field| expression.get(field).and_then(Value::as_str).unwrap_or_default();
+    let text = |field| {
+        expression
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
     let (key, operator) = (text("key"), text("operator"));
-    let values = expression.get("values").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let values = expression
+        .get("values")
+        .and_then(Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
     match (operator, values) {
         ("In", [Value::String(value)]) => Ok((key, value)),
-        ("In", _) => Err(format!("a Service cannot express \"{key} In ({} values)\"", values.len())),
+        ("In", _) => Err(format!(
+            "a Service cannot express \"{key} In ({} values)\"",
+            values.len()
+        )),
         _ => Err(format!("a Service cannot express \"{key} {operator}\"")),
     }
 }
@@ -60,14 +78,20 @@ mod tests {
 
     #[test]
     fn what_a_service_cannot_express_is_refused_whole() {
-        for (operator, values) in
-            [("In", json!(["a", "b"])), ("In", json!([])), ("NotIn", json!(["a"])), ("Exists", json!(null))]
-        {
+        for (operator, values) in [
+            ("In", json!(["a", "b"])),
+            ("In", json!([])),
+            ("NotIn", json!(["a"])),
+            ("Exists", json!(null)),
+        ] {
             let selector = json!({
                 "matchLabels": { "app": "pet" },
                 "matchExpressions": [{ "key": "tier", "operator": operator, "values": values }],
             });
-            assert!(service_selector(&selector).is_err_and(|e| e.contains("tier")), "{operator}");
+            assert!(
+                service_selector(&selector).is_err_and(|e| e.contains("tier")),
+                "{operator}"
+            );
         }
         assert!(service_selector(&json!({})).is_err());
         assert!(service_selector(&json!({ "matchLabels": {} })).is_err());

@@ -20,22 +20,37 @@ pub struct NoService {
 ///
 /// # Errors
 /// Why there must be none. A Service that is there all the same is to be deleted.
-pub fn coverage_service(target: &Target, deployment: Option<&Deployment>) -> Result<Value, NoService> {
+pub fn coverage_service(
+    target: &Target,
+    deployment: Option<&Deployment>,
+) -> Result<Value, NoService> {
     let no = |reason, message: String| Err(NoService { reason, message });
     if !target.spec.agents.coverage.enabled {
-        return no("CoverageDisabled", "agents.coverage.enabled is false".into());
+        return no(
+            "CoverageDisabled",
+            "agents.coverage.enabled is false".into(),
+        );
     }
     if !target.spec.coverage_service {
         return no("CoverageServiceDisabled", "coverageService is false".into());
     }
     let name = &target.spec.deployment_ref.name;
     let Some(deployment) = deployment else {
-        return no("DeploymentNotFound", format!("Deployment {name} does not exist in namespace {}", target.namespace));
+        return no(
+            "DeploymentNotFound",
+            format!(
+                "Deployment {name} does not exist in namespace {}",
+                target.namespace
+            ),
+        );
     };
     let selector = match service_selector(&deployment.selector) {
         Ok(selector) => selector,
         Err(why) => {
-            return no("SelectorNotExpressible", format!("no Service can select the pods of Deployment {name}: {why}"));
+            return no(
+                "SelectorNotExpressible",
+                format!("no Service can select the pods of Deployment {name}: {why}"),
+            );
         }
     };
     let port = target.spec.agents.coverage.port;
@@ -81,5 +96,8 @@ pub fn with_owner(service: &mut Value, target: &Target, uid: &str) {
 /// Gives `<service>.<namespace>.svc.<cluster domain>:<port>`, what a driver resolves to all replicas.
 pub fn endpoint(target: &Target, cluster_domain: &str) -> String {
     let service = service_name(&target.name);
-    format!("{service}.{}.svc.{cluster_domain}:{}", target.namespace, target.spec.agents.coverage.port)
+    format!(
+        "{service}.{}.svc.{cluster_domain}:{}",
+        target.namespace, target.spec.agents.coverage.port
+    )
 }

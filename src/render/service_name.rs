@@ -23,7 +23,13 @@ pub fn service_name(target: &str) -> String {
     let hash = hash.get(..HASH_DIGITS).unwrap_or(&hash);
     let mut stem: String = target
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
         .collect();
     if !stem.starts_with(|c: char| c.is_ascii_lowercase()) {
         stem.insert(0, 't');
@@ -35,7 +41,9 @@ pub fn service_name(target: &str) -> String {
 fn is_dns_1035(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.ends_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
 fn ends_like_a_hash(name: &str) -> bool {
@@ -61,7 +69,10 @@ mod tests {
         for length in [54, 55, 63, 64, 253] {
             let name = service_name(&"a".repeat(length));
             assert!(name.len() <= MAX, "{name}");
-            assert_eq!(name == format!("{}{SUFFIX}", "a".repeat(length)), length == 54);
+            assert_eq!(
+                name == format!("{}{SUFFIX}", "a".repeat(length)),
+                length == 54
+            );
         }
         // A cut that would leave a dash before the hash.
         let cut = service_name(&format!("{}-{}", "a".repeat(36), "b".repeat(60)));

@@ -33,7 +33,10 @@ pub fn status(
         agent_injected(target, rollout),
     ];
     let generation = target.live.as_ref().and_then(|live| live.generation);
-    let previous = target.live.as_ref().map_or(&[][..], |live| &live.status.conditions);
+    let previous = target
+        .live
+        .as_ref()
+        .map_or(&[][..], |live| &live.status.conditions);
     TargetStatus {
         phase: Some(phase),
         coverage_endpoint: matches!(service, ServiceState::Applied(_))
@@ -61,21 +64,33 @@ fn phase(enabled: bool, rollout: Option<&Rollout>, service: &ServiceState) -> Ph
     }
 }
 
-fn ready(phase: Phase, target: &Target, rollout: Option<&Rollout>, service: &ServiceState) -> Finding {
+fn ready(
+    phase: Phase,
+    target: &Target,
+    rollout: Option<&Rollout>,
+    service: &ServiceState,
+) -> Finding {
     let name = &target.spec.deployment_ref.name;
     let (status, reason, message) = match (phase, service) {
         (Phase::Disabled, ServiceState::Failed(reason, message)) => {
             (ConditionStatus::False, *reason, message.clone())
         }
-        (Phase::Disabled, _) => {
-            (ConditionStatus::True, "CoverageDisabled", "coverage is switched off".to_owned())
-        }
+        (Phase::Disabled, _) => (
+            ConditionStatus::True,
+            "CoverageDisabled",
+            "coverage is switched off".to_owned(),
+        ),
         (Phase::Pending, _) => (
             ConditionStatus::False,
             "DeploymentNotFound",
-            format!("Deployment {name} does not exist in namespace {}", target.namespace),
+            format!(
+                "Deployment {name} does not exist in namespace {}",
+                target.namespace
+            ),
         ),
-        (_, ServiceState::Failed(reason, message)) => (ConditionStatus::False, *reason, message.clone()),
+        (_, ServiceState::Failed(reason, message)) => {
+            (ConditionStatus::False, *reason, message.clone())
+        }
         (Phase::Failed, ServiceState::Absent(NoService { reason, message }))
             if *reason == "SelectorNotExpressible" =>
         {
@@ -86,46 +101,75 @@ fn ready(phase: Phase, target: &Target, rollout: Option<&Rollout>, service: &Ser
             "RolloutFailed",
             rollout.and_then(|r| r.stalled.clone()).unwrap_or_default(),
         ),
-        (Phase::Injecting, _) => {
-            (ConditionStatus::False, "RolloutInProgress", format!("Deployment {name} is rolling out"))
-        }
+        (Phase::Injecting, _) => (
+            ConditionStatus::False,
+            "RolloutInProgress",
+            format!("Deployment {name} is rolling out"),
+        ),
         (Phase::Instrumented, ServiceState::Applied(EndpointCount { total: 0, .. })) => (
             ConditionStatus::False,
             "NoEndpoints",
             "no pod is behind the Service yet".to_owned(),
         ),
-        (Phase::Instrumented, _) => {
-            (ConditionStatus::True, "Instrumented", format!("Deployment {name} is rolled out"))
-        }
+        (Phase::Instrumented, _) => (
+            ConditionStatus::True,
+            "Instrumented",
+            format!("Deployment {name} is rolled out"),
+        ),
     };
-    Finding { type_: "Ready", status, reason, message }
+    Finding {
+        type_: "Ready",
+        status,
+        reason,
+        message,
+    }
 }
 
 fn service_ready(service: &ServiceState) -> Finding {
     let (status, reason, message) = match service {
-        ServiceState::Applied(_) => {
-            (ConditionStatus::True, "ServiceApplied", "the headless Service is in place".to_owned())
-        }
+        ServiceState::Applied(_) => (
+            ConditionStatus::True,
+            "ServiceApplied",
+            "the headless Service is in place".to_owned(),
+        ),
         ServiceState::Absent(NoService { reason, message }) => {
             (ConditionStatus::False, *reason, message.clone())
         }
         ServiceState::Failed(reason, message) => (ConditionStatus::False, *reason, message.clone()),
     };
-    Finding { type_: "CoverageServiceReady", status, reason, message }
+    Finding {
+        type_: "CoverageServiceReady",
+        status,
+        reason,
+        message,
+    }
 }
 
 fn agent_injected(target: &Target, rollout: Option<&Rollout>) -> Finding {
     let coverage = &target.spec.agents.coverage;
     let (status, reason, message) = match (coverage.enabled, rollout, coverage.injection) {
-        (false, ..) => (ConditionStatus::False, "CoverageDisabled", "agents.coverage.enabled is false"),
-        (true, None, _) => {
-            (ConditionStatus::Unknown, "DeploymentNotFound", "there is no Deployment to look at")
-        }
-        (true, Some(_), Injection::Auto | Injection::None) => {
-            (ConditionStatus::Unknown, "BroughtByImage", "the image is expected to bring the agent along")
-        }
+        (false, ..) => (
+            ConditionStatus::False,
+            "CoverageDisabled",
+            "agents.coverage.enabled is false",
+        ),
+        (true, None, _) => (
+            ConditionStatus::Unknown,
+            "DeploymentNotFound",
+            "there is no Deployment to look at",
+        ),
+        (true, Some(_), Injection::Auto | Injection::None) => (
+            ConditionStatus::Unknown,
+            "BroughtByImage",
+            "the image is expected to bring the agent along",
+        ),
     };
-    Finding { type_: "AgentInjected", status, reason, message: message.to_owned() }
+    Finding {
+        type_: "AgentInjected",
+        status,
+        reason,
+        message: message.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -143,17 +187,35 @@ mod tests {
             "agents": { "coverage": { "enabled": enabled } },
         }))
         .unwrap();
-        Target { namespace: "shop".into(), name: "pet".into(), spec, live: None }
+        Target {
+            namespace: "shop".into(),
+            name: "pet".into(),
+            spec,
+            live: None,
+        }
     }
 
     fn deployment(wanted: i32, updated: i32, available: i32, all: i32) -> Deployment {
         let selector = json!({ "matchLabels": { "app": "pet" } });
-        Deployment { selector, rollout: Rollout { wanted, updated, available, all, observed: true, stalled: None } }
+        Deployment {
+            selector,
+            rollout: Rollout {
+                wanted,
+                updated,
+                available,
+                all,
+                observed: true,
+                stalled: None,
+            },
+        }
     }
 
     fn judge(target: &Target, deployment: Option<&Deployment>, ready: i32) -> TargetStatus {
         let service = match coverage_service(target, deployment) {
-            Ok(_) => ServiceState::Applied(EndpointCount { ready, total: ready }),
+            Ok(_) => ServiceState::Applied(EndpointCount {
+                ready,
+                total: ready,
+            }),
             Err(no) => ServiceState::Absent(no),
         };
         status(target, deployment, &service, "cluster.local", "t")
@@ -163,9 +225,24 @@ mod tests {
     fn c39_without_a_service_there_is_no_endpoint_and_a_reason() {
         let rolled_out = deployment(2, 2, 2, 2);
         for (target, deployment, phase, reason) in [
-            (target(true, true), None, Phase::Pending, "DeploymentNotFound"),
-            (target(true, false), Some(&rolled_out), Phase::Disabled, "CoverageDisabled"),
-            (target(false, true), Some(&rolled_out), Phase::Instrumented, "CoverageServiceDisabled"),
+            (
+                target(true, true),
+                None,
+                Phase::Pending,
+                "DeploymentNotFound",
+            ),
+            (
+                target(true, false),
+                Some(&rolled_out),
+                Phase::Disabled,
+                "CoverageDisabled",
+            ),
+            (
+                target(false, true),
+                Some(&rolled_out),
+                Phase::Instrumented,
+                "CoverageServiceDisabled",
+            ),
         ] {
             let status = judge(&target, deployment, 0);
             assert_eq!(status.phase, Some(phase));
@@ -180,15 +257,39 @@ mod tests {
     fn phase_follows_the_rollout() {
         let target = target(true, true);
         for (deployment, phase, instrumented, ready) in [
-            (deployment(2, 0, 0, 0), Phase::Injecting, 0, ConditionStatus::False),
+            (
+                deployment(2, 0, 0, 0),
+                Phase::Injecting,
+                0,
+                ConditionStatus::False,
+            ),
             // Two old pods still serve while the first new one starts.
-            (deployment(2, 1, 2, 3), Phase::Injecting, 0, ConditionStatus::False),
-            (deployment(2, 2, 2, 3), Phase::Injecting, 1, ConditionStatus::False),
-            (deployment(2, 2, 2, 2), Phase::Instrumented, 2, ConditionStatus::True),
+            (
+                deployment(2, 1, 2, 3),
+                Phase::Injecting,
+                0,
+                ConditionStatus::False,
+            ),
+            (
+                deployment(2, 2, 2, 3),
+                Phase::Injecting,
+                1,
+                ConditionStatus::False,
+            ),
+            (
+                deployment(2, 2, 2, 2),
+                Phase::Instrumented,
+                2,
+                ConditionStatus::True,
+            ),
         ] {
             let status = judge(&target, Some(&deployment), 2);
             assert_eq!(
-                (status.phase, status.instrumented_replicas, status.conditions[0].status),
+                (
+                    status.phase,
+                    status.instrumented_replicas,
+                    status.conditions[0].status
+                ),
                 (Some(phase), Some(instrumented), ready)
             );
         }
@@ -198,14 +299,26 @@ mod tests {
     fn c60_a_service_without_addresses_is_not_ready() {
         let status = judge(&target(true, true), Some(&deployment(1, 1, 1, 1)), 0);
         assert_eq!(status.conditions[0].reason, "NoEndpoints");
-        assert_eq!(status.coverage_endpoint.as_deref(), Some("pet-coverage.shop.svc.cluster.local:6300"));
+        assert_eq!(
+            status.coverage_endpoint.as_deref(),
+            Some("pet-coverage.shop.svc.cluster.local:6300")
+        );
     }
 
     #[test]
     fn c58_the_cluster_domain_is_the_users() {
         let deployment = deployment(1, 1, 1, 1);
         let service = ServiceState::Applied(EndpointCount::default());
-        let status = status(&target(true, true), Some(&deployment), &service, "corp.example", "t");
-        assert_eq!(status.coverage_endpoint.as_deref(), Some("pet-coverage.shop.svc.corp.example:6300"));
+        let status = status(
+            &target(true, true),
+            Some(&deployment),
+            &service,
+            "corp.example",
+            "t",
+        );
+        assert_eq!(
+            status.coverage_endpoint.as_deref(),
+            Some("pet-coverage.shop.svc.corp.example:6300")
+        );
     }
 }

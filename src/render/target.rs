@@ -40,15 +40,23 @@ impl Target {
     pub fn from_json(object: &Value) -> Result<Self, String> {
         let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str);
         let name = text("/metadata/name").ok_or("it has no name")?.to_owned();
-        let namespace = text("/metadata/namespace").ok_or("it has no namespace")?.to_owned();
+        let namespace = text("/metadata/namespace")
+            .ok_or("it has no namespace")?
+            .to_owned();
         let spec = object.get("spec").ok_or("it has no spec")?;
-        let spec = TargetSpec::deserialize(spec).map_err(|e| format!("its spec cannot be read: {e}"))?;
+        let spec =
+            TargetSpec::deserialize(spec).map_err(|e| format!("its spec cannot be read: {e}"))?;
         if spec.agents.coverage.port == 0 {
-            return Err("agents.coverage.port is 0: the agent would choose a port that no Service knows".into());
+            return Err(
+                "agents.coverage.port is 0: the agent would choose a port that no Service knows"
+                    .into(),
+            );
         }
         let live = text("/metadata/uid").map(|uid| LiveTarget {
             uid: uid.to_owned(),
-            generation: object.pointer("/metadata/generation").and_then(Value::as_i64),
+            generation: object
+                .pointer("/metadata/generation")
+                .and_then(Value::as_i64),
             // A status that cannot be read is one that nobody relies on: it is written anew.
             status: object
                 .get("status")
@@ -56,7 +64,12 @@ impl Target {
                 .unwrap_or_default(),
             terminating: text("/metadata/deletionTimestamp").is_some(),
         });
-        Ok(Self { namespace, name, spec, live })
+        Ok(Self {
+            namespace,
+            name,
+            spec,
+            live,
+        })
     }
 
     /// Names the Target.
@@ -113,20 +126,36 @@ impl Deployment {
     /// Reads a Deployment from a manifest (no status: nothing has rolled out yet) or a live object.
     pub fn from_json(object: &Value) -> Self {
         let int = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
-        let count = |pointer: &str| int(pointer).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
+        let count = |pointer: &str| {
+            int(pointer)
+                .and_then(|n| i32::try_from(n).ok())
+                .unwrap_or(0)
+        };
         let generation = int("/metadata/generation");
-        let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+        let conditions = object
+            .pointer("/status/conditions")
+            .and_then(Value::as_array);
         let stalled = conditions.into_iter().flatten().find_map(|condition| {
-            let text = |field| condition.get(field).and_then(Value::as_str).unwrap_or_default();
+            let text = |field| {
+                condition
+                    .get(field)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+            };
             let failed = text("type") == "ReplicaFailure" && text("status") == "True"
                 || text("type") == "Progressing" && text("reason") == "ProgressDeadlineExceeded";
             failed.then(|| text("message").to_owned())
         });
         Self {
-            selector: object.pointer("/spec/selector").cloned().unwrap_or_default(),
+            selector: object
+                .pointer("/spec/selector")
+                .cloned()
+                .unwrap_or_default(),
             rollout: Rollout {
                 // The API's default is one replica.
-                wanted: int("/spec/replicas").and_then(|n| i32::try_from(n).ok()).unwrap_or(1),
+                wanted: int("/spec/replicas")
+                    .and_then(|n| i32::try_from(n).ok())
+                    .unwrap_or(1),
                 updated: count("/status/updatedReplicas"),
                 available: count("/status/availableReplicas"),
                 all: count("/status/replicas"),
