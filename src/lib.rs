@@ -1,6 +1,9 @@
 //! Covergence: GitOps for JVM coverage.
 
 pub mod api;
+pub mod cluster;
 pub mod load;
 pub mod plan;
+pub mod reconcile;
 pub mod render;
+pub mod source;

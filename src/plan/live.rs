@@ -17,6 +17,8 @@ pub struct Live {
     pub namespace: Option<String>,
     /// uid.
     pub uid: String,
+    /// Generation of the spec, if its kind counts them.
+    pub generation: Option<i64>,
     /// Version, for preconditions.
     pub resource_version: String,
     /// Labels.

@@ -1,9 +1,11 @@
 //! Desired x live -> plan: what is to be done, in which order, and what must not be. Pure.
 
 mod annotations;
+mod build;
 mod classify;
 mod diff;
 mod health;
+mod known;
 mod live;
 mod managed;
 mod order;
@@ -11,9 +13,11 @@ mod prune;
 mod redact;
 mod step;
 
+pub use build::{Index, Inputs, build, child_id, deployment_of, index, maybe_scaled, targets};
 pub use classify::{ChildOwner, Verdict, classify_child, classify_member, purge};
 pub use diff::diff;
 pub use health::{Health, health};
+pub use known::Known;
 pub use live::{Live, ManagedFields, Owner};
 pub use managed::{FieldPath, lost_fields, other_owners};
 pub use order::{DEPENDS_ON, Ordered, batches, depends_on, kind_rank, place};

@@ -1,5 +1,7 @@
 //! The plan: what is to be done, to what, why, and where it comes from.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -62,6 +64,10 @@ pub struct Expected {
 pub enum Body {
     /// Nothing.
     None,
+    /// A delete, because the Target that owns it wants it no more.
+    Delete,
+    /// A delete, because it has left the source. Done only when everything else went well.
+    Prune,
     /// An apply request.
     Apply {
         /// The object to send.
@@ -113,8 +119,10 @@ pub struct Step {
 pub struct Plan {
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// Why nothing is pruned although objects have left the source, if so.
+    /// Why nothing is pruned although pruning was asked for and objects have left the source, if so.
     pub prune_refused: Option<String>,
+    /// Targets that cannot be read, and why: they get no Service, and keep the one they have.
+    pub unreadable: BTreeMap<ObjectId, String>,
 }
 
 impl Plan {

@@ -75,17 +75,17 @@ pub fn coverage_service(
     }))
 }
 
-/// Adds the owner reference that lets the garbage collector take the Service when the Target goes.
+/// Adds the owner reference to a Target, by name and uid, that lets the garbage collector take the Service when the Target goes.
 ///
 /// `blockOwnerDeletion` is left out: it would need a permission on `finalizers` (operator-sdk#4020) and nothing waits for it.
-pub fn with_owner(service: &mut Value, target: &Target, uid: &str) {
+pub fn with_owner(service: &mut Value, target: &str, uid: &str) {
     if let Some(metadata) = service.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.insert(
             "ownerReferences".into(),
             json!([{
                 "apiVersion": names::API_VERSION,
                 "kind": "ClosureJVMTarget",
-                "name": target.name,
+                "name": target,
                 "uid": uid,
                 "controller": true,
             }]),

@@ -1,3 +1,14 @@
+//! Integration tests: one binary, one file per behaviour.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+mod source_directory;
+mod source_git_local;
+mod support;
 //! One integration binary, one file per behaviour.
 
 mod load_printing;

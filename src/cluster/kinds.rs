@@ -1,0 +1,116 @@
+//! Discovery of just the kinds in use: a request for each `apiVersion`, not for all that a server has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::future::try_join_all;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
+use kube::core::ApiResource;
+
+use super::{Cluster, ClusterError};
+use crate::api::{GroupKind, split_api_version};
+use crate::render::Scope;
+
+/// A kind that the API server serves.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// How to address it.
+    pub resource: ApiResource,
+    /// Whether its objects live in namespaces.
+    pub scope: Scope,
+    /// Whether its objects can be listed and deleted.
+    pub listable: bool,
+}
+
+/// Kinds that the API server serves, by `apiVersion` and kind.
+#[derive(Clone, Debug, Default)]
+pub struct Kinds(BTreeMap<(String, String), Kind>);
+
+impl Kinds {
+    /// Finds a kind in a version.
+    pub fn get(&self, api_version: &str, kind: &str) -> Option<&Kind> {
+        self.0.get(&(api_version.to_owned(), kind.to_owned()))
+    }
+
+    /// Finds a kind in any of the versions that were asked for.
+    pub fn any_version(&self, kind: &GroupKind) -> Option<&Kind> {
+        self.0.values().find(|k| k.resource.group == kind.group && k.resource.kind == kind.kind)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Kind> {
+        self.0.values()
+    }
+
+    /// Adds those of another answer.
+    pub fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+}
+
+impl Cluster {
+    /// Asks for the kinds of some `apiVersion`s; one that is not served yields none.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub async fn kinds(&self, api_versions: &BTreeSet<String>) -> Result<Kinds, ClusterError> {
+        let lists = try_join_all(api_versions.iter().map(|version| self.resources(version))).await?;
+        let mut kinds = Kinds::default();
+        for (api_version, list) in api_versions.iter().zip(lists) {
+            for resource in list.into_iter().flat_map(|list| list.resources) {
+                // `pods/status` and the like are not kinds of their own.
+                if resource.name.contains('/') {
+                    continue;
+                }
+                let (group, version) = split_api_version(api_version);
+                let scope = if resource.namespaced { Scope::Namespaced } else { Scope::Cluster };
+                let can = |verb: &str| resource.verbs.iter().any(|v| v == verb);
+                let listable = can("list") && can("delete");
+                kinds.0.insert(
+                    (api_version.clone(), resource.kind.clone()),
+                    Kind {
+                        resource: ApiResource {
+                            group: group.to_owned(),
+                            version: version.to_owned(),
+                            api_version: api_version.clone(),
+                            kind: resource.kind,
+                            plural: resource.name,
+                        },
+                        scope,
+                        listable,
+                    },
+                );
+            }
+        }
+        Ok(kinds)
+    }
+
+    /// Asks for the kinds of some groups in the version that the server prefers.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub async fn preferred_kinds(&self, groups: impl Fn(&str) -> bool) -> Result<Kinds, ClusterError> {
+        let list = self.client.list_api_groups().await?;
+        let mut versions: BTreeSet<String> = list
+            .groups
+            .into_iter()
+            .filter(|group| groups(&group.name))
+            .filter_map(|group| group.preferred_version.map(|preferred| preferred.group_version))
+            .collect();
+        if groups("") {
+            versions.insert("v1".into());
+        }
+        self.kinds(&versions).await
+    }
+
+    async fn resources(&self, api_version: &str) -> Result<Option<APIResourceList>, ClusterError> {
+        let answer = match split_api_version(api_version) {
+            ("", version) => self.client.list_core_api_resources(version).await,
+            _ => self.client.list_api_group_resources(api_version).await,
+        };
+        match answer.map_err(ClusterError::from) {
+            Ok(list) => Ok(Some(list)),
+            Err(ClusterError::NotFound(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Puts the plan together: members, the Services of Targets, and what has left the source.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::classify::{ChildOwner, Verdict, classify_child, classify_member, purge};
+use super::known::Known;
+use super::live::Live;
+use super::managed::lost_fields;
+use super::order::{batches, depends_on, place};
+use super::prune::{PruneRules, judge, may_prune};
+use super::step::{Action, Body, Expected, Plan, Step};
+use crate::api::{GroupKind, ObjectId};
+use crate::render::{Deployment, Desired, Target, coverage_service, service_name, stamp, with_owner};
+
+/// Services of Targets come after everything that the source holds.
+const CHILD_RANK: u8 = 7;
+
+/// What a plan is made of.
+#[derive(Clone, Debug)]
+pub struct Inputs<'a> {
+    /// What the source asks for.
+    pub desired: &'a [Desired],
+    /// The same by id (see [`index`]).
+    pub index: &'a Index<'a>,
+    /// What is known of the cluster.
+    pub known: &'a Known,
+    /// The apply set's id.
+    pub applyset: &'a str,
+    /// Whether fields that other managers own are taken.
+    pub force_conflicts: bool,
+    /// What bears on pruning.
+    pub prune: PruneRules<'a>,
+}
+
+/// Desired objects by id.
+pub type Index<'a> = BTreeMap<&'a ObjectId, &'a Desired>;
+
+/// Makes desired objects findable by id.
+pub fn index(desired: &[Desired]) -> Index<'_> {
+    desired.iter().map(|d| (&d.id, d)).collect()
+}
+
+/// Makes the plan.
+pub fn build(inputs: &Inputs<'_>) -> Plan {
+    let mut steps: Vec<Step> = inputs.desired.iter().map(|desired| member(inputs, desired)).collect();
+    let (targets, unreadable) = targets(inputs);
+    steps.extend(targets.iter().filter_map(|target| child(inputs, target)));
+    order(&mut steps, inputs);
+    let (prunes, prune_refused) = prunes(inputs, &targets);
+    steps.extend(after(prunes, steps.iter().map(|step| step.batch).max()));
+    steps.sort_by_key(|step| step.batch);
+    Plan { steps, prune_refused, unreadable }
+}
+
+/// Workloads whose file states replicas that we no longer own: whether an autoscaler has them must be looked up.
+pub fn maybe_scaled<'a>(desired: &'a [Desired], known: &'a Known) -> impl Iterator<Item = &'a ObjectId> {
+    desired.iter().filter(|d| replicas_are_lost(&d.object, known.live(&d.id))).map(|d| &d.id)
+}
+
+fn replicas_are_lost(object: &Value, live: Option<&Live>) -> bool {
+    let Some(entry) = live.and_then(Live::ours) else { return false };
+    let Some(replicas) = object.pointer("/spec/replicas") else { return false };
+    let only = serde_json::json!({ "spec": { "replicas": replicas } });
+    !lost_fields(&only, &entry.fields).is_empty()
+}
+
+fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
+    let live = inputs.known.live(&desired.id);
+    let mut object = desired.object.clone();
+    // k8s#25238: an autoscaler's replicas are its own, whatever the file says.
+    let scaled = inputs.known.scaled.contains(&desired.id) && replicas_are_lost(&object, live);
+    if scaled && let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.remove("replicas");
+    }
+    let mut verdict = classify_member(&object, &desired.digest, live, inputs.applyset);
+    if inputs.force_conflicts {
+        verdict = take_conflicts(verdict);
+    }
+    if scaled {
+        verdict.reason.push_str("; spec.replicas is left to its autoscaler");
+    }
+    let needs = match depends_on(&desired.object) {
+        Ok(needs) => needs,
+        Err(why) => {
+            verdict = Verdict { action: Action::Refuse, reason: why, force: false, conflicts: Vec::new() };
+            Vec::new()
+        }
+    };
+    let Verdict { action, reason, force, conflicts } = verdict;
+    Step {
+        id: desired.id.clone(),
+        api_version: desired.api_version.clone(),
+        action,
+        reason,
+        origin: Some(desired.origin.clone()),
+        batch: 0,
+        needs,
+        conflicts,
+        expected: live.map(expected),
+        body: Body::Apply { object, force: force || inputs.force_conflicts },
+        diff: None,
+    }
+}
+
+/// What would be refused only because another manager applied the fields is done when that was asked for.
+fn take_conflicts(verdict: Verdict) -> Verdict {
+    if verdict.action == Action::Refuse && !verdict.conflicts.is_empty() {
+        Verdict { action: Action::Configure, force: true, ..verdict }
+    } else {
+        verdict
+    }
+}
+
+fn expected(live: &Live) -> Expected {
+    Expected { uid: live.uid.clone(), resource_version: live.resource_version.clone() }
+}
+
+/// All Targets as they will be: those of the source as it says, others as they are.
+pub fn targets(inputs: &Inputs<'_>) -> (Vec<Target>, BTreeMap<ObjectId, String>) {
+    let mut targets = inputs.known.targets.clone();
+    let mut unreadable = inputs.known.unreadable.clone();
+    let group_kind = Target::group_kind();
+    for desired in inputs.desired.iter().filter(|d| d.id.group_kind == group_kind) {
+        unreadable.remove(&desired.id);
+        let live = targets.remove(&desired.id).and_then(|target| target.live);
+        match Target::from_json(&desired.object) {
+            Ok(target) => {
+                targets.insert(desired.id.clone(), Target { live, ..target });
+            }
+            Err(why) => {
+                unreadable.insert(desired.id.clone(), why);
+            }
+        }
+    }
+    (targets.into_values().collect(), unreadable)
+}
+
+/// Finds the Deployment of a Target: its selector as the source says, its rollout as the cluster does.
+pub fn deployment_of(target: &Target, index: &Index<'_>, known: &Known) -> Option<Deployment> {
+    let id = target.deployment_id();
+    let live = known.deployments.get(&id);
+    let Some(in_source) = index.get(&id) else { return live.cloned() };
+    let planned = Deployment::from_json(&in_source.object);
+    let rollout = live.map_or(planned.rollout, |live| live.rollout.clone());
+    Some(Deployment { selector: planned.selector, rollout })
+}
+
+/// Gives the id of a Target's Service.
+pub fn child_id(target: &Target) -> ObjectId {
+    ObjectId {
+        group_kind: GroupKind::new("", "Service"),
+        namespace: Some(target.namespace.clone()),
+        name: service_name(&target.name),
+    }
+}
+
+fn child(inputs: &Inputs<'_>, target: &Target) -> Option<Step> {
+    let id = child_id(target);
+    let live = inputs.known.services.get(&id);
+    let uid = target.live.as_ref().map(|live| live.uid.as_str());
+    if target.live.as_ref().is_some_and(|live| live.terminating) {
+        return None;
+    }
+    let origin = inputs.index.get(&target.id()).map(|d| d.origin.clone());
+    let in_source = inputs.index.contains_key(&id);
+    let step = |action, reason: String, body| Step {
+        id: id.clone(),
+        api_version: "v1".into(),
+        action,
+        reason,
+        origin: origin.clone(),
+        batch: 0,
+        needs: vec![target.id()],
+        conflicts: Vec::new(),
+        expected: live.map(expected),
+        body,
+        diff: None,
+    };
+    let deployment = deployment_of(target, inputs.index, inputs.known);
+    match coverage_service(target, deployment.as_ref()) {
+        Ok(object) => {
+            let mut whole = object.clone();
+            if let Some(uid) = uid {
+                with_owner(&mut whole, &target.name, uid);
+            }
+            let digest = stamp(&mut whole, None);
+            let owner = ChildOwner { name: &target.name, uid };
+            let mut verdict = classify_child(&whole, &digest, live, &owner);
+            if in_source {
+                verdict.action = Action::Refuse;
+                verdict.reason = format!("the source has a Service of this name, which {} needs", target.id());
+            }
+            let purge = live.and_then(|live| purge(&object, live));
+            let body = Body::Child { object, target: target.id(), purge };
+            let mut step = step(verdict.action, verdict.reason, body);
+            step.conflicts = verdict.conflicts;
+            // A Deployment that is there already carries the labels that are selected, whatever becomes of its step.
+            if !inputs.known.deployments.contains_key(&target.deployment_id()) {
+                step.needs.push(target.deployment_id());
+            }
+            Some(step)
+        }
+        Err(no) => {
+            let ours = live?.controller().is_some_and(|controller| Some(controller.uid.as_str()) == uid);
+            (ours && !in_source).then(|| step(Action::Delete, no.message, Body::Delete))
+        }
+    }
+}
+
+fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
+    let objects = steps
+        .iter()
+        .map(|step| {
+            let place = match &step.body {
+                Body::Apply { object, .. } => place(&step.id, object),
+                _ => {
+                    // A Service comes in its Target's wave.
+                    let target = step.needs.first().and_then(|id| inputs.index.get(id));
+                    (target.map_or(0, |target| place(&target.id, &target.object).0), CHILD_RANK)
+                }
+            };
+            (step.id.clone(), (place, step.needs.clone()))
+        })
+        .collect();
+    let ordered = batches(&objects);
+    for step in steps {
+        step.batch = ordered.batch.get(&step.id).copied().unwrap_or(0);
+        if ordered.cycles.contains(&step.id) {
+            step.action = Action::Refuse;
+            step.reason = "its depends-on goes round in a circle".into();
+        }
+    }
+}
+
+type Prunes = (Vec<((i32, u8), Step)>, Option<String>);
+
+fn prunes(inputs: &Inputs<'_>, targets: &[Target]) -> Prunes {
+    let children: BTreeSet<ObjectId> = targets.iter().map(child_id).collect();
+    let left: Vec<(&ObjectId, &Live)> = inputs
+        .known
+        .members
+        .iter()
+        .filter(|(id, _)| !inputs.index.contains_key(id) && !children.contains(*id))
+        .collect();
+    let verdicts: Vec<(Action, String)> = left.iter().map(|(id, live)| judge(id, live, &inputs.prune)).collect();
+    let candidates = verdicts.iter().filter(|(action, _)| *action == Action::Delete).count();
+    let refused = if candidates > 0 { may_prune(&inputs.prune, candidates).err() } else { None };
+    let steps = left.into_iter().zip(verdicts).map(|((id, live), (action, reason))| {
+        let (action, reason) = match (&refused, action) {
+            (Some(why), Action::Delete) if inputs.prune.enabled => (Action::Refuse, format!("it has left the source, but {why}")),
+            (Some(why), Action::Delete) => (Action::Keep, format!("it has left the source; {why}")),
+            _ => (action, reason),
+        };
+        let step = Step {
+            id: id.clone(),
+            api_version: String::new(),
+            action,
+            reason,
+            origin: None,
+            batch: 0,
+            needs: Vec::new(),
+            conflicts: Vec::new(),
+            expected: Some(expected(live)),
+            body: if action == Action::Delete { Body::Prune } else { Body::None },
+            diff: None,
+        };
+        (place(id, &annotations_of(live)), step)
+    });
+    (steps.collect(), refused.filter(|_| inputs.prune.enabled))
+}
+
+/// The part of a live object that [`place`] reads.
+fn annotations_of(live: &Live) -> Value {
+    let annotations: Map<String, Value> =
+        live.annotations.iter().map(|(key, value)| (key.clone(), Value::String(value.clone()))).collect();
+    serde_json::json!({ "metadata": { "annotations": annotations } })
+}
+
+/// Deletes come last, in the reverse of the order in which things are made.
+fn after(mut prunes: Vec<((i32, u8), Step)>, last: Option<usize>) -> Vec<Step> {
+    let mut places: Vec<(i32, u8)> = prunes.iter().map(|(place, _)| *place).collect();
+    places.sort_unstable();
+    places.dedup();
+    places.reverse();
+    let first = last.map_or(0, |last| last + 1);
+    for (place, step) in &mut prunes {
+        step.batch = first + places.iter().position(|p| p == place).unwrap_or(0);
+    }
+    prunes.into_iter().map(|(_, step)| step).collect()
+}

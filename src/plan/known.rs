@@ -1,0 +1,33 @@
+//! What is known of the cluster, as far as a plan needs it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::live::Live;
+use crate::api::ObjectId;
+use crate::render::{Deployment, Target};
+
+/// What is known of the cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Members of the apply set.
+    pub members: BTreeMap<ObjectId, Live>,
+    /// Objects that the source asks for and that are in the cluster, but not as members.
+    pub others: BTreeMap<ObjectId, Live>,
+    /// Targets that this run serves: those of the source's namespaces.
+    pub targets: BTreeMap<ObjectId, Target>,
+    /// Targets that cannot be read, and why.
+    pub unreadable: BTreeMap<ObjectId, String>,
+    /// Deployments that Targets refer to.
+    pub deployments: BTreeMap<ObjectId, Deployment>,
+    /// Services that are ours, or that have a name that we need.
+    pub services: BTreeMap<ObjectId, Live>,
+    /// Workloads whose replicas an autoscaler sets.
+    pub scaled: BTreeSet<ObjectId>,
+}
+
+impl Known {
+    /// Finds what is known of an object that the source asks for.
+    pub fn live(&self, id: &ObjectId) -> Option<&Live> {
+        self.members.get(id).or_else(|| self.others.get(id))
+    }
+}

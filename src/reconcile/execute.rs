@@ -1,0 +1,252 @@
+//! Executes a plan: batch by batch, and within a batch as much at once as the server may be asked for.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Settings;
+use crate::api::{ObjectId, split_api_version};
+use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
+use crate::plan::{Action, Body, Expected, Health, Live, Plan, Step, health, is_secret};
+use crate::render::{Target, stamp, with_owner};
+
+/// How long a new definition may take until its kind is served. The API server needs a second at most; a server
+/// that is overloaded gets its time.
+const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// What became of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It was not there, and is now.
+    Created,
+    /// It was changed.
+    Configured,
+    /// Nothing had to be changed.
+    Unchanged,
+    /// It is gone.
+    Deleted,
+    /// It was left as it is, as planned.
+    Kept,
+    /// It was left as it is, because changing it would harm somebody.
+    Refused,
+    /// The API server would not.
+    Failed,
+    /// Something it needs did not come about.
+    Skipped,
+}
+
+impl Outcome {
+    /// Tells whether the cluster is now as the step wanted it.
+    pub fn is_good(self) -> bool {
+        !matches!(self, Self::Refused | Self::Failed | Self::Skipped)
+    }
+}
+
+/// What became of a step, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why; for failures, what the server said.
+    pub message: String,
+    /// The object's metadata after an apply.
+    pub live: Option<Live>,
+}
+
+impl PartialEq for Live {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.uid, &self.resource_version) == (&other.uid, &other.resource_version)
+    }
+}
+
+/// Executes a plan and tells of each step as it ends.
+///
+/// # Errors
+/// Never for a step: what becomes of it is told in its place. Only when the server cannot be asked for its kinds.
+pub async fn execute(
+    cluster: &Cluster,
+    plan: &Plan,
+    kinds: &mut Kinds,
+    targets: &BTreeMap<ObjectId, Target>,
+    settings: &Settings,
+    observe: &(dyn Fn(&Step, &Done) + Sync),
+) -> Result<Vec<Done>, ClusterError> {
+    let mut done: Vec<Option<Done>> = vec![None; plan.steps.len()];
+    let mut results: HashMap<&ObjectId, Outcome> = HashMap::new();
+    let mut uids: BTreeMap<ObjectId, String> =
+        targets.iter().filter_map(|(id, target)| Some((id.clone(), target.live.as_ref()?.uid.clone()))).collect();
+    let batches: BTreeSet<usize> = plan.steps.iter().map(|step| step.batch).collect();
+    for batch in batches {
+        let failures = results.values().filter(|outcome| !outcome.is_good()).count();
+        let steps = plan.steps.iter().enumerate().filter(|(_, step)| step.batch == batch);
+        let running = steps.map(|(i, step)| {
+            let context = Context { cluster, kinds, results: &results, uids: &uids, failures };
+            async move {
+                let done = context.run(step).await;
+                observe(step, &done);
+                (i, step, done)
+            }
+        });
+        let ended: Vec<_> = stream::iter(running).buffer_unordered(settings.concurrency.max(1)).collect().await;
+        let mut definitions = Vec::new();
+        for (i, step, result) in ended {
+            results.insert(&step.id, result.outcome);
+            if let Some(live) = result.live.as_ref().filter(|_| step.id.group_kind == Target::group_kind()) {
+                uids.insert(step.id.clone(), live.uid.clone());
+            }
+            if step.id.group_kind.kind == "CustomResourceDefinition" && step.action.is_write() {
+                definitions.push(step);
+            }
+            if let Some(slot) = done.get_mut(i) {
+                *slot = Some(result);
+            }
+        }
+        if !definitions.is_empty() {
+            for step in &definitions {
+                established(cluster, kinds, &step.id.name).await;
+            }
+            let versions = plan.steps.iter().map(|step| step.api_version.clone()).filter(|v| !v.is_empty()).collect();
+            kinds.extend(cluster.kinds(&versions).await?);
+        }
+    }
+    Ok(done.into_iter().flatten().collect())
+}
+
+/// Waits until a definition's kind is served. When it is not in time, the objects that need it will say so.
+pub(super) async fn established(cluster: &Cluster, kinds: &Kinds, name: &str) {
+    let Some(kind) = kinds.get("apiextensions.k8s.io/v1", "CustomResourceDefinition") else { return };
+    let served = async {
+        loop {
+            let crd = cluster.get(kind, None, name).await;
+            if crd.is_ok_and(|crd| crd.is_some_and(|crd| health(&crd) == Health::Current)) {
+                return;
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    };
+    let _ = tokio::time::timeout(ESTABLISHED_WITHIN, served).await;
+}
+
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    cluster: &'a Cluster,
+    kinds: &'a Kinds,
+    results: &'a HashMap<&'a ObjectId, Outcome>,
+    uids: &'a BTreeMap<ObjectId, String>,
+    failures: usize,
+}
+
+impl Context<'_> {
+    async fn run(self, step: &Step) -> Done {
+        let done = |outcome, message: &str| Done { outcome, message: message.to_owned(), live: None };
+        match step.action {
+            Action::Unchanged => return done(Outcome::Unchanged, &step.reason),
+            Action::Keep => return done(Outcome::Kept, &step.reason),
+            Action::Refuse => return done(Outcome::Refused, &step.reason),
+            Action::Create | Action::Configure | Action::Delete => {}
+        }
+        let unmet = step.needs.iter().find(|need| self.results.get(need).is_some_and(|outcome| !outcome.is_good()));
+        if let Some(need) = unmet {
+            return done(Outcome::Skipped, &format!("it needs {need}, which did not come about"));
+        }
+        if step.body == Body::Prune && self.failures > 0 {
+            let message = format!("it stays, since {} other objects did not come about", self.failures);
+            return done(Outcome::Skipped, &message);
+        }
+        match self.send(step).await {
+            Ok((outcome, live)) => Done { outcome, message: step.reason.clone(), live },
+            Err(error) => {
+                let secret = matches!(&step.body, Body::Apply { object, .. } if is_secret(object));
+                let error = if secret { error.without_values() } else { error };
+                let hint = match &error {
+                    ClusterError::FieldConflict(_) => " (--force-conflicts takes the fields)",
+                    _ => "",
+                };
+                done(Outcome::Failed, &format!("{} {}: {error}{hint}", attempt(step), step.id))
+            }
+        }
+    }
+
+    async fn send(self, step: &Step) -> Result<(Outcome, Option<Live>), ClusterError> {
+        let kind = self.kind(step)?;
+        let namespace = step.id.namespace.as_deref();
+        match &step.body {
+            Body::None => Ok((Outcome::Unchanged, None)),
+            Body::Delete | Body::Prune => {
+                let expected = step.expected.as_ref().ok_or_else(|| unplanned(step))?;
+                self.cluster.delete(kind, namespace, &step.id.name, expected).await?;
+                Ok((Outcome::Deleted, None))
+            }
+            Body::Apply { object, force } => {
+                let live = self.apply(kind, object, *force).await?;
+                Ok((outcome(step.expected.as_ref(), &live), Some(live)))
+            }
+            Body::Child { object, target, purge } => {
+                let uid = self.uids.get(target).ok_or_else(|| ClusterError::NotFound(format!("{target} is not there")))?;
+                let object = owned(object, target, uid);
+                if let (Some(patch), Some(expected)) = (purge, &step.expected) {
+                    self.cluster.purge(kind, namespace, &step.id.name, patch.clone(), expected).await?;
+                }
+                let live = self.apply(kind, &object, true).await?;
+                Ok((outcome(step.expected.as_ref(), &live), Some(live)))
+            }
+        }
+    }
+
+    /// A kind whose definition was established a moment ago may answer "not found" once more.
+    async fn apply(self, kind: &Kind, object: &Value, force: bool) -> Result<Live, ClusterError> {
+        let mut tries = 0;
+        loop {
+            match self.cluster.apply(kind, object, force).await {
+                Err(ClusterError::NotFound(message)) if message.contains("requested resource") && tries < 20 => {
+                    tries += 1;
+                    tokio::time::sleep(LOOK_AGAIN).await;
+                }
+                answer => return answer,
+            }
+        }
+    }
+
+    fn kind(&self, step: &Step) -> Result<&Kind, ClusterError> {
+        let found = match step.api_version.as_str() {
+            "" => self.kinds.any_version(&step.id.group_kind),
+            version => self.kinds.get(version, &step.id.group_kind.kind),
+        };
+        found.ok_or_else(|| {
+            let (group, _) = split_api_version(&step.api_version);
+            ClusterError::NotFound(format!("the cluster does not know the kind {} of {group}", step.id.group_kind.kind))
+        })
+    }
+}
+
+/// A Service of a Target, as it is sent.
+pub(super) fn owned(object: &Value, target: &ObjectId, uid: &str) -> Value {
+    let mut object = object.clone();
+    with_owner(&mut object, &target.name, uid);
+    stamp(&mut object, None);
+    object
+}
+
+fn outcome(expected: Option<&Expected>, live: &Live) -> Outcome {
+    match expected {
+        None => Outcome::Created,
+        Some(before) if before.resource_version == live.resource_version => Outcome::Unchanged,
+        Some(_) => Outcome::Configured,
+    }
+}
+
+fn attempt(step: &Step) -> &'static str {
+    match step.body {
+        Body::Delete | Body::Prune => "delete",
+        _ => "apply",
+    }
+}
+
+fn unplanned(step: &Step) -> ClusterError {
+    ClusterError::Changed(format!("{} was not in the cluster when this was planned", step.id))
+}

@@ -1,0 +1,79 @@
+//! The Sync as the parent of its apply set: written before its members, so that none is ever unknown.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{Inventory, Settings};
+use crate::api::GroupKind;
+use crate::api::names::{
+    API_VERSION, APPLYSET_GROUP_KINDS, APPLYSET_ID, APPLYSET_NAMESPACES, APPLYSET_TOOLING,
+};
+use crate::cluster::{Cluster, ClusterError, Kind};
+use crate::plan::Live;
+
+const TOOL: &str = "covergence";
+
+/// Checks that a live parent is ours to keep.
+///
+/// # Errors
+/// When another tool keeps this apply set.
+pub fn check_tooling(parent: Option<&Value>) -> Result<(), ClusterError> {
+    let annotations = parent.and_then(|parent| parent.pointer("/metadata/annotations"));
+    let tooling = annotations.and_then(|a| a.get(APPLYSET_TOOLING)).and_then(Value::as_str);
+    match tooling {
+        Some(other) if other.split('/').next() != Some(TOOL) => {
+            Err(ClusterError::Invalid(format!("this apply set is kept by {other}; choose another --name")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes what the set may hold, unless the parent says just that already.
+///
+/// # Errors
+/// As the server answers.
+pub async fn keep_inventory(
+    cluster: &Cluster,
+    kind: &Kind,
+    parent: Option<&Value>,
+    settings: &Settings,
+    inventory: &Inventory,
+) -> Result<Option<Live>, ClusterError> {
+    let (kinds, namespaces) = (group_kinds(&inventory.group_kinds), own_excluded(&inventory.namespaces, settings));
+    let annotations = parent.and_then(|parent| parent.pointer("/metadata/annotations"));
+    let says = |key: &str, value: &str| annotations.and_then(|a| a.get(key)).and_then(Value::as_str) == Some(value);
+    let labelled = parent
+        .and_then(|parent| parent.pointer("/metadata/labels")?.get(APPLYSET_ID)?.as_str())
+        .is_some_and(|id| id == settings.applyset());
+    if labelled && says(APPLYSET_GROUP_KINDS, &kinds) && says(APPLYSET_NAMESPACES, &namespaces) {
+        return Ok(None);
+    }
+    let object = json!({
+        "apiVersion": API_VERSION,
+        "kind": "Sync",
+        "metadata": {
+            "name": settings.name,
+            "namespace": settings.namespace,
+            "labels": { APPLYSET_ID: settings.applyset() },
+            "annotations": {
+                APPLYSET_TOOLING: format!("{TOOL}/v{}", env!("CARGO_PKG_VERSION")),
+                APPLYSET_GROUP_KINDS: kinds,
+                APPLYSET_NAMESPACES: namespaces,
+            },
+        },
+        "spec": {},
+    });
+    cluster.apply(kind, &object, true).await.map(Some)
+}
+
+fn group_kinds(kinds: &BTreeSet<GroupKind>) -> String {
+    let mut kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+    kinds.sort_unstable();
+    kinds.join(",")
+}
+
+fn own_excluded(namespaces: &BTreeSet<String>, settings: &Settings) -> String {
+    let others: Vec<&str> = namespaces.iter().map(String::as_str).filter(|n| *n != settings.namespace).collect();
+    others.join(",")
+}

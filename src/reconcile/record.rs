@@ -1,0 +1,114 @@
+//! The status of the Sync: what was tried, what was applied, and how it went.
+
+use serde_json::Value;
+
+use super::{Done, Outcome};
+use crate::api::condition::{ConditionStatus, Finding, conditions};
+use crate::api::sync::{ObjectCount, Run, SyncStatus};
+
+/// The most runs that a status remembers.
+const RUNS: usize = 5;
+
+/// What one run did, as far as the Sync's status tells of it.
+pub struct Facts<'a> {
+    /// The revision that was read.
+    pub revision: &'a str,
+    /// Digest of what was rendered from it.
+    pub digest: &'a str,
+    /// Objects that the source asks for.
+    pub total: usize,
+    /// What became of each step.
+    pub done: &'a [Done],
+    /// Why the cluster does not look like the source, if so, beyond steps that did not come about.
+    pub trouble: Option<&'a str>,
+    /// Generation of the Sync's spec.
+    pub generation: Option<i64>,
+    /// Now, in RFC 3339 with seconds.
+    pub now: &'a str,
+}
+
+/// Computes the status that follows an earlier one. It is the same when nothing has changed.
+pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
+    let count = |wanted: Outcome| facts.done.iter().filter(|done| done.outcome == wanted).count();
+    let failed = facts.done.iter().filter(|done| !done.outcome.is_good()).count();
+    let int = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
+    let applied = failed == 0 && facts.trouble.is_none();
+    let finding = if applied {
+        Finding {
+            type_: "Ready",
+            status: ConditionStatus::True,
+            reason: "ReconciliationSucceeded",
+            message: format!("applied revision {}", facts.revision),
+        }
+    } else {
+        let message = match facts.trouble {
+            Some(trouble) => trouble.to_owned(),
+            None => format!("{failed} of {} steps did not come about", facts.done.len()),
+        };
+        Finding { type_: "Ready", status: ConditionStatus::False, reason: "ReconciliationFailed", message }
+    };
+    let run = Run {
+        time: facts.now.to_owned(),
+        revision: facts.revision.to_owned(),
+        created: int(count(Outcome::Created)),
+        configured: int(count(Outcome::Configured)),
+        deleted: int(count(Outcome::Deleted)),
+        failed: int(failed),
+    };
+    let mut runs = previous.runs.clone();
+    if run.created + run.configured + run.deleted > 0 {
+        runs.insert(0, run);
+        runs.truncate(RUNS);
+    }
+    SyncStatus {
+        observed_generation: facts.generation,
+        last_attempted_revision: Some(facts.revision.to_owned()),
+        last_applied_revision: if applied {
+            Some(facts.revision.to_owned())
+        } else {
+            previous.last_applied_revision.clone()
+        },
+        rendered_digest: Some(facts.digest.to_owned()),
+        last_handled_reconcile_at: previous.last_handled_reconcile_at.clone(),
+        objects: Some(ObjectCount { total: int(facts.total), failed: int(failed) }),
+        runs,
+        conditions: conditions(vec![finding], &previous.conditions, facts.generation, facts.now),
+    }
+}
+
+/// Reads the status of a live Sync; one that cannot be read is written anew.
+pub fn previous(parent: Option<&Value>) -> SyncStatus {
+    parent.and_then(|parent| serde_json::from_value(parent.get("status")?.clone()).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts<'a>(done: &'a [Done], now: &'a str) -> Facts<'a> {
+        Facts { revision: "r", digest: "d", total: 1, done, trouble: None, generation: Some(1), now }
+    }
+
+    fn done(outcome: Outcome) -> [Done; 1] {
+        [Done { outcome, message: String::new(), live: None }]
+    }
+
+    #[test]
+    fn c50_a_run_that_changes_nothing_leaves_the_status_as_it_is() {
+        let first = record(&facts(&done(Outcome::Created), "t1"), &SyncStatus::default());
+        let second = record(&facts(&done(Outcome::Unchanged), "t2"), &first);
+        assert_eq!(first, second);
+        assert_eq!(first.runs.len(), 1);
+    }
+
+    #[test]
+    fn a_failed_run_keeps_the_last_applied_revision() {
+        let first = record(&facts(&done(Outcome::Created), "t1"), &SyncStatus::default());
+        let trouble = Facts { revision: "r2", ..facts(&[], "t2") };
+        let failed = record(&Facts { trouble: Some("it is broken"), ..trouble }, &first);
+        assert_eq!(failed.last_applied_revision.as_deref(), Some("r"));
+        assert_eq!(failed.last_attempted_revision.as_deref(), Some("r2"));
+        assert_eq!(failed.conditions[0].status, ConditionStatus::False);
+        assert_eq!(failed.conditions[0].last_transition_time, "t2");
+    }
+}

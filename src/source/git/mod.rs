@@ -1,0 +1,70 @@
+//! A commit of a git repository as a source.
+
+mod credentials;
+mod local;
+mod options;
+mod reference;
+mod tree;
+mod url;
+
+use std::path::Path;
+
+pub use credentials::{Credentials, Material, SshKey};
+use url::Place;
+pub use url::RepositoryUrl;
+
+use super::{Limits, SourceError};
+use crate::load::Snapshot;
+
+/// Which files of which repository.
+#[derive(Clone, Debug)]
+pub struct GitSource {
+    /// Where the repository is.
+    pub url: RepositoryUrl,
+    /// Branch, tag, full ref name (`refs/…`) or commit; the default branch if there is none. For a repository on this
+    /// machine also what `git rev-parse` takes.
+    pub reference: Option<String>,
+    /// Directory or file in the commit, with `/` between its parts; all of it if there is none.
+    pub path: Option<String>,
+    /// How to log in.
+    pub credentials: Credentials,
+}
+
+/// Reads the manifests of a commit.
+///
+/// A local repository is opened in place and only read. A remote one is fetched into a bare repository below `cache_dir`,
+/// without history where the server allows that. Blocks: call it where blocking is allowed.
+///
+/// # Errors
+/// When repository, ref or path are missing, the server refuses, or the cache cannot be used.
+pub fn fetch(
+    source: &GitSource,
+    _cache_dir: &Path,
+    limits: &Limits,
+) -> Result<Snapshot, SourceError> {
+    options::initialise(limits.timeout);
+    match source.url.place() {
+        Place::Local(path) => local::fetch(source, path, limits),
+        Place::Remote(_) => Err(SourceError::Transport {
+            repository: source.url.to_string(),
+            detail: "only repositories on this machine can be read".to_owned(),
+        }),
+    }
+}
+
+impl GitSource {
+    fn ref_not_found(&self, similar: Vec<String>) -> SourceError {
+        SourceError::RefNotFound {
+            reference: self.reference.clone().unwrap_or_else(|| "HEAD".to_owned()),
+            repository: self.url.to_string(),
+            similar,
+        }
+    }
+
+    fn damaged(&self, error: &git2::Error) -> SourceError {
+        SourceError::Repository {
+            repository: self.url.to_string(),
+            detail: error.message().to_owned(),
+        }
+    }
+}

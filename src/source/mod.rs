@@ -1,0 +1,25 @@
+//! A directory or a git ref -> Snapshot, read completely or with the reasons why not.
+//!
+//! Both kinds of source share one rule of what belongs to them (`walk`), so that a directory and the commit it was
+//! checked out from give the same files. Nothing that a source contains is ever executed or written to.
+
+mod collect;
+pub mod directory;
+mod error;
+pub mod git;
+mod limits;
+mod names;
+mod walk;
+
+pub use error::SourceError;
+pub use limits::Limits;
+
+/// Writes bytes as lower-case hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut out, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
