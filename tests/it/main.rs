@@ -6,10 +6,8 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod load_printing;
+mod load_reading;
 mod source_directory;
 mod source_git_local;
 mod support;
-//! One integration binary, one file per behaviour.
-
-mod load_printing;
-mod load_reading;
