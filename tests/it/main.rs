@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod load_printing;
 mod load_reading;
 mod source_directory;
 mod source_git_local;
