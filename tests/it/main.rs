@@ -8,4 +8,5 @@
 )]
 mod source_directory;
 mod source_git_local;
+mod source_git_remote;
 mod support;
