@@ -9,4 +9,5 @@
 mod source_directory;
 mod source_git_local;
 mod source_git_remote;
+mod source_git_ssh;
 mod support;

@@ -313,13 +313,82 @@ fn many_fetches_do_not_fill_the_cache_with_packs() {
     let setup = Setup::new();
     let daemon = Server::git_daemon(setup.served.path());
     let url = format!("git://127.0.0.1:{}/pets.git", daemon.port);
+    setup.read(&url, None).unwrap();
+    let packs = setup.entries()[0].0.join("objects/pack");
+    let count = || fs::read_dir(&packs).unwrap().count();
+    let before = count();
     for n in 0..60 {
-        setup.work.write("pets/a.yaml", &format!("{n}"));
-        setup.work.commit("change");
-        setup.push();
-        assert_eq!(text(&setup.read(&url, None).unwrap()), n.to_string());
+        fs::write(packs.join(format!("pack-{n}.pack")), "").unwrap();
     }
-    assert!(setup.counts()[0] < 55, "{:?}", setup.counts());
+    assert_eq!(text(&setup.read(&url, None).unwrap()), "3");
+    assert_eq!(count(), before);
+}
+
+/// git takes any bytes in a ref's name; git2 panics on what is not UTF-8.
+#[test]
+fn a_ref_with_an_odd_name_does_not_get_in_the_way() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let setup = Setup::new();
+    let bare = setup.served.path().join("pets.git");
+    let mut command = crate::support::git::command(&bare, &["update-ref"]);
+    command
+        .arg(OsStr::from_bytes(b"refs/heads/\xff"))
+        .arg("HEAD");
+    assert!(command.status().unwrap().success());
+    let daemon = Server::git_daemon(setup.served.path());
+    let url = format!("git://127.0.0.1:{}/pets.git", daemon.port);
+    assert_eq!(text(&setup.read(&url, Some("main")).unwrap()), "3");
+    // With history, all branches are fetched.
+    let first = setup.commits[0].as_str();
+    assert_eq!(text(&setup.read(&url, Some(first)).unwrap()), "1");
+}
+
+/// Run by the next test in a process of its own: the first fetch of a process sets the timeout for all.
+#[test]
+#[ignore = "run by a_silent_server_is_given_up"]
+fn silent_server_child() {
+    let setup = Setup::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let limits = Limits {
+        timeout: std::time::Duration::from_millis(300),
+        ..Limits::default()
+    };
+    for scheme in ["git", "http", "https", "ssh"] {
+        let url = format!("{scheme}://127.0.0.1:{port}/pets.git");
+        let error = fetch(&source(&url, None), setup.cache.path(), &limits).unwrap_err();
+        assert!(
+            matches!(error, SourceError::Transport { .. }),
+            "{scheme}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn a_silent_server_is_given_up() {
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--ignored",
+            "--exact",
+            "source_git_remote::silent_server_child",
+        ])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begin = std::time::Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if begin.elapsed().as_secs() > 20 {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(status.success() && text.contains("1 passed"), "{text}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use git2::{
 use super::GitSource;
 use super::host_keys::HostKeys;
 use super::login::Login;
+use super::options::OnlyHostKeys;
 use super::reference::Advertised;
 use super::url::{Remote, Transport};
 use crate::source::{Limits, SourceError};
@@ -28,6 +29,8 @@ pub(super) struct Server<'a> {
 #[derive(Default)]
 struct Notes {
     refused: Option<String>,
+    /// What the server was told last, if anything.
+    tried: Option<String>,
     error: Option<SourceError>,
 }
 
@@ -46,21 +49,31 @@ impl<'a> Server<'a> {
     ) -> Result<T, E> {
         let notes = RefCell::default();
         let explain = |error: Error| E::from(self.explain(&error, &notes));
-        let mut remote = repository
-            .remote_anonymous(&self.remote.bare)
-            .map_err(explain)?;
-        let inner = remote
-            .connect_auth(
-                Direction::Fetch,
-                Some(self.callbacks(&notes)),
-                Some(self.proxy()),
-            )
-            .map_err(explain)?;
+        let remote = || repository.remote_anonymous(&self.remote.bare);
+        let (mut first, mut second) = (remote().map_err(explain)?, remote().map_err(explain)?);
+        let inner = match (self.open(&mut first, &notes), &self.host_keys) {
+            (Ok(inner), _) => inner,
+            (Err(_), Some(keys)) if keys.is_other_kind.take() => {
+                let _only = OnlyHostKeys::new(&keys.lines);
+                notes.take();
+                self.open(&mut second, &notes).map_err(explain)?
+            }
+            (Err(error), _) => return Err(explain(error)),
+        };
         let refs = match inner.list() {
             Ok(heads) => heads.iter().filter_map(advertised).collect(),
             Err(error) => return Err(explain(error)),
         };
         talk(Connection { inner, refs })
+    }
+
+    fn open<'r, 'c>(
+        &'c self,
+        remote: &'c mut git2::Remote<'r>,
+        notes: &'c RefCell<Notes>,
+    ) -> Result<RemoteConnection<'r, 'c, 'c>, Error> {
+        let callbacks = Some(self.callbacks(notes));
+        remote.connect_auth(Direction::Fetch, callbacks, Some(self.proxy()))
     }
 
     /// Fetches refs into the repository, with their history or (`depth` 1) without.
@@ -99,7 +112,9 @@ impl<'a> Server<'a> {
         let mut login = Login::new(self.remote, &self.source.credentials);
         callbacks.credentials(move |url, _, allowed| {
             let answer = login.next(url, allowed);
-            notes.borrow_mut().refused = login.refused.take();
+            let mut notes = notes.borrow_mut();
+            notes.refused = login.refused.take();
+            notes.tried = login.explain();
             answer
         });
         callbacks.certificate_check(move |certificate, _| {
@@ -139,7 +154,11 @@ impl<'a> Server<'a> {
         let message = error.message();
         let is_http = matches!(self.remote.transport, Transport::Http | Transport::Https);
         let is_forbidden = is_http && (message.contains("401") || message.contains("403"));
-        match notes.refused {
+        // libssh2 cannot use a key (wrong passphrase, unknown format): said in its own words.
+        let is_login = error.class() == ErrorClass::Ssh && message.contains("authenticat");
+        let tried = notes.tried.filter(|_| is_login);
+        let tried = tried.map(|tried| format!("{tried}: {message}"));
+        match notes.refused.or(tried) {
             Some(detail) => SourceError::Auth { repository, detail },
             None if error.code() == ErrorCode::Auth || is_forbidden => SourceError::Auth {
                 repository,

@@ -1,5 +1,6 @@
 //! Decides whether an ssh server is the one it should be.
 
+use std::cell::Cell;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,10 @@ pub(super) struct HostKeys<'a> {
     accepted: Option<PathBuf>,
     /// Where a person would add a key.
     file: PathBuf,
+    /// The lines for this server, in plain text.
+    pub(super) lines: Vec<String>,
+    /// Whether the server last showed a key of a kind that is not on record, while others are.
+    pub(super) is_other_kind: Cell<bool>,
 }
 
 impl<'a> HostKeys<'a> {
@@ -59,13 +64,16 @@ impl<'a> HostKeys<'a> {
             }
         }
         let file = files.clone().next().cloned();
-        options::prefer_host_keys(cache_dir, known.plain(&remote.host, remote.port));
+        let lines = known.plain(&remote.host, remote.port);
+        options::prefer_host_keys(cache_dir, &lines);
         Ok(Self {
             remote,
             repository,
             known,
             accepted,
             file: file.unwrap_or_else(|| PathBuf::from("known_hosts")),
+            lines,
+            is_other_kind: Cell::new(false),
         })
     }
 
@@ -74,7 +82,10 @@ impl<'a> HostKeys<'a> {
         let Remote { host, port, .. } = self.remote;
         let kind = algorithm(key);
         let print = format!("SHA256:{}", STANDARD_NO_PAD.encode(Sha256::digest(key)));
-        let (detail, fix) = match self.known.check(host, *port, key) {
+        let verdict = self.known.check(host, *port, key);
+        self.is_other_kind
+            .set(matches!(verdict, Verdict::OtherKinds(_)));
+        let (detail, fix) = match verdict {
             Verdict::Known => return Ok(()),
             Verdict::Unknown => match &self.accepted {
                 Some(file) => return self.accept(file, key),

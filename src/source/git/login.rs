@@ -1,5 +1,9 @@
 //! Answers a server that wants to know who we are.
 
+use std::fs;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use git2::{Cred, CredentialType, Error, ErrorClass, ErrorCode};
 
 use super::credentials::{Credentials, Material, SshKey};
@@ -13,7 +17,7 @@ pub(super) struct Login<'a> {
     keys: std::slice::Iter<'a, SshKey>,
     has_given_password: bool,
     /// What was tried, for the error; no secrets.
-    pub(super) tried: Vec<String>,
+    tried: Vec<String>,
     /// Why the server got no (further) answer.
     pub(super) refused: Option<String>,
 }
@@ -48,18 +52,20 @@ impl<'a> Login<'a> {
                 self.tried.push("the ssh agent's keys".to_owned());
                 return Cred::ssh_key_from_agent(name);
             }
-            if let Some(SshKey { key, passphrase }) = self.keys.next() {
-                let passphrase = passphrase.as_deref();
-                return match key {
-                    Material::File(path) => {
-                        self.tried.push(format!("the key {}", path.display()));
-                        Cred::ssh_key(name, None, path, passphrase)
+            for key in self.keys.by_ref() {
+                // libgit2 gives up on a key it cannot read, and would not ask for the next one.
+                match readable(key) {
+                    Ok(text) => {
+                        self.tried.push(name_of(key));
+                        return Cred::ssh_key_from_memory(
+                            name,
+                            None,
+                            &text,
+                            key.passphrase.as_deref(),
+                        );
                     }
-                    Material::Text(text) => {
-                        self.tried.push("the key given".to_owned());
-                        Cred::ssh_key_from_memory(name, None, text, passphrase)
-                    }
-                };
+                    Err(why) => self.tried.push(format!("{} ({why})", name_of(key))),
+                }
             }
         }
         let password = self.remote.password.as_ref();
@@ -88,6 +94,12 @@ impl<'a> Login<'a> {
         }
     }
 
+    /// Says what was tried, for an error that ended the conversation.
+    pub(super) fn explain(&self) -> Option<String> {
+        let tried = self.tried.join(", ");
+        (!tried.is_empty()).then(|| format!("the server does not let us in: it refuses {tried}"))
+    }
+
     fn is_our_server(&self, url: &str) -> bool {
         url.parse::<url::Url>().is_ok_and(|url| {
             let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
@@ -102,5 +114,63 @@ impl<'a> Login<'a> {
     fn refuse(&mut self, why: &str) -> Result<Cred, Error> {
         self.refused = Some(format!("the server does not let us in: {why}"));
         Err(Error::new(ErrorCode::Auth, ErrorClass::Callback, why))
+    }
+}
+
+fn name_of(key: &SshKey) -> String {
+    match &key.key {
+        Material::File(path) => format!("the key {}", path.display()),
+        Material::Text(_) => "the key given".to_owned(),
+    }
+}
+
+/// Reads a private key, unless it is encrypted and we have no passphrase.
+fn readable(key: &SshKey) -> Result<String, String> {
+    let text = match &key.key {
+        Material::File(path) => fs::read_to_string(path).map_err(|error| error.to_string())?,
+        Material::Text(text) => text.clone(),
+    };
+    match key.passphrase.is_none() && is_encrypted(&text) {
+        true => Err("needs a passphrase".to_owned()),
+        false => Ok(text),
+    }
+}
+
+/// Tells whether a private key is encrypted. PEM says so in words; OpenSSH's own format begins with its name and the
+/// cipher's (openssh-portable, PROTOCOL.key).
+fn is_encrypted(text: &str) -> bool {
+    const MAGIC: &[u8] = b"openssh-key-v1\0";
+    let body: String = text
+        .lines()
+        .filter(|line| !line.starts_with("-----"))
+        .collect();
+    match STANDARD.decode(body.trim()) {
+        Ok(bytes) if bytes.starts_with(MAGIC) => {
+            bytes.get(MAGIC.len()..MAGIC.len() + 8) != Some(b"\0\0\0\x04none")
+        }
+        _ => text.contains("ENCRYPTED"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encrypted_keys_are_told_from_plain_ones() {
+        let directory = tempfile::tempdir().unwrap();
+        for (format, passphrase) in [
+            ("RFC4716", ""),
+            ("RFC4716", "x1234"),
+            ("PEM", ""),
+            ("PEM", "x1234"),
+        ] {
+            let path = directory.path().join(format!("{format}{passphrase}"));
+            let mut command = std::process::Command::new("ssh-keygen");
+            command.args(["-q", "-t", "ecdsa", "-m", format, "-N", passphrase, "-f"]);
+            assert!(command.arg(&path).status().unwrap().success());
+            let text = fs::read_to_string(path).unwrap();
+            assert_eq!(is_encrypted(&text), !passphrase.is_empty(), "{format}");
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, Once, PoisonError};
@@ -53,29 +54,59 @@ static HOME: Mutex<Option<(PathBuf, BTreeSet<String>)>> = Mutex::new(None);
 /// whose file has the lines of all sources of this process: they only order the kinds, the key itself is judged by the
 /// source's own lines. A failure to write it is therefore no error here; the key may then be of an unknown kind, and is
 /// refused with that reason.
-pub(super) fn prefer_host_keys(cache_dir: &Path, lines: Vec<String>) {
+pub(super) fn prefer_host_keys(cache_dir: &Path, lines: &[String]) {
     let mut home = HOME.lock().unwrap_or_else(PoisonError::into_inner);
     let (path, known) = home.get_or_insert_with(|| {
         let path = cache_dir.join("home");
         set_home(&path);
-        // Other processes with this cache add theirs.
-        let known = fs::read_to_string(path.join(".ssh/known_hosts")).unwrap_or_default();
-        (
-            path,
-            known.lines().map(|line| format!("{line}\n")).collect(),
-        )
+        (path, BTreeSet::new())
     });
     let before = known.len();
-    known.extend(lines);
-    let file = path.join(".ssh/known_hosts");
-    if known.len() > before || !file.exists() {
-        let text: String = known.iter().map(String::as_str).collect();
-        let new = file.with_extension("new");
-        let _ = fs::create_dir_all(path.join(".ssh"))
-            .and_then(|()| fs::write(&new, text))
-            // Other threads may be reading it.
-            .and_then(|()| fs::rename(&new, &file));
+    known.extend(lines.iter().cloned());
+    if known.len() > before {
+        let _ = write_known_hosts(path, known);
     }
+}
+
+/// For as long as it lives, libgit2 asks for keys of one source's kinds only: two sources may have different kinds of the
+/// same server's keys on record.
+pub(super) struct OnlyHostKeys {
+    /// One at a time; also among processes, which may share the directory.
+    _lock: Option<File>,
+}
+
+impl OnlyHostKeys {
+    pub(super) fn new(lines: &[String]) -> Self {
+        let path = HOME
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .map(|(path, _)| path.clone());
+        let locked = path.and_then(|path| {
+            let lock = File::create(path.join("lock")).ok()?;
+            lock.lock().ok()?;
+            write_known_hosts(&path, &lines.iter().cloned().collect()).ok()?;
+            Some(lock)
+        });
+        Self { _lock: locked }
+    }
+}
+
+impl Drop for OnlyHostKeys {
+    fn drop(&mut self) {
+        if let Some((path, known)) = &*HOME.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _ = write_known_hosts(path, known);
+        }
+    }
+}
+
+fn write_known_hosts(home: &Path, lines: &BTreeSet<String>) -> io::Result<()> {
+    let file = home.join(".ssh/known_hosts");
+    // Other threads and processes may be reading the old one, or writing their own.
+    let new = file.with_extension(format!("{}", std::process::id()));
+    fs::create_dir_all(home.join(".ssh"))?;
+    fs::write(&new, lines.iter().map(String::as_str).collect::<String>())?;
+    fs::rename(&new, &file)
 }
 
 #[allow(unsafe_code)]
