@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::classify::{ChildOwner, Verdict, classify_child, classify_member, purge};
+use super::classify::{
+    ChildOwner, Verdict, classify_child, classify_member, is_orphaned_child, purge,
+};
 use super::known::Known;
 use super::live::Live;
 use super::managed::lost_fields;
@@ -268,9 +270,11 @@ fn child(inputs: &Inputs<'_>, target: &Target) -> Option<Step> {
             Some(step)
         }
         Err(no) => {
-            let ours = live?
-                .controller()
-                .is_some_and(|controller| Some(controller.uid.as_str()) == uid);
+            let live = live?;
+            let ours = live.controller().map_or_else(
+                || is_orphaned_child(live),
+                |controller| Some(controller.uid.as_str()) == uid,
+            );
             (ours && !in_source).then(|| step(Action::Delete, no.message, Body::Delete))
         }
     }
