@@ -12,6 +12,7 @@ mod metadata;
 mod node;
 mod parse;
 mod print;
+mod schema;
 #[cfg(test)]
 mod secrecy_tests;
 mod snapshot;
@@ -26,4 +27,5 @@ pub use limits::Limits;
 pub use loader::{Loaded, add_excerpts, load};
 pub use node::{Entry, Node, NodeKind};
 pub use print::to_yaml;
+pub use schema::{Schemas, builtin_scope};
 pub use snapshot::{Snapshot, SourceFile};

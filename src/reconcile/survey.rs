@@ -10,11 +10,11 @@ use super::Settings;
 use crate::api::names::{
     API_VERSION, APPLYSET_GROUP_KINDS, APPLYSET_NAMESPACES, APPLYSET_PART_OF, COMPONENT, MANAGED_BY,
 };
-use crate::api::{GroupKind, ObjectId, names};
+use crate::api::{GroupKind, ObjectId, crds};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds, Place};
-use crate::load::{Diagnostic, Document};
+use crate::load::{Diagnostic, Document, Schemas};
 use crate::plan::{Index, Known, Live, child_id, index, maybe_scaled};
-use crate::render::{Deployment, Desired, Resolved, Scope, Target, coverage_service, resolve};
+use crate::render::{Deployment, Desired, Resolved, Target, coverage_service, resolve};
 
 /// What a run starts from.
 pub struct Survey {
@@ -57,14 +57,11 @@ pub async fn survey(
     versions.extend(["v1", "apps/v1", API_VERSION].map(str::to_owned));
     let mut kinds = cluster.kinds(&versions).await?;
     let applyset = settings.applyset();
-    let scopes = source_scopes(documents);
+    // Kinds that definitions in the source bring along, and our own, which a sync installs.
+    let coming = Schemas::of_source(documents, &crds().unwrap_or_default());
     let scope = |api_version: &str, kind: &str| {
         let served = kinds.get(api_version, kind).map(|kind| kind.scope);
-        served.or_else(|| {
-            scopes
-                .get(&(api_version.to_owned(), kind.to_owned()))
-                .copied()
-        })
+        served.or_else(|| coming.defined_scope(api_version, kind))
     };
     let Resolved {
         desired,
@@ -114,23 +111,36 @@ pub async fn survey(
     group_kinds.extend(inventory.group_kinds);
     // Targets are read whole, which tells their metadata as well.
     group_kinds.remove(&Target::group_kind());
-    let member_kinds: Vec<&Kind> = group_kinds
-        .iter()
-        .filter_map(|kind| kinds.any_version(kind))
-        .filter(|kind| kind.listable)
-        .collect();
-    let (members, targets) = try_join!(
+    let kinds_of = |whole: bool| -> Vec<&Kind> {
+        let in_use = group_kinds
+            .iter()
+            .filter(|kind| states_replicas(&desired, kind) == whole);
+        in_use
+            .filter_map(|kind| kinds.any_version(kind))
+            .filter(|kind| kind.listable)
+            .collect()
+    };
+    let (plain, scalable) = (kinds_of(false), kinds_of(true));
+    let (members, workloads, targets) = try_join!(
         try_join_all(
-            member_kinds
+            plain
                 .iter()
                 .map(|kind| cluster.metadata_in(kind, &reach, &selector))
         ),
+        try_join_all(
+            scalable
+                .iter()
+                .map(|kind| cluster.objects_in(kind, &reach, Some(&selector)))
+        ),
         live_targets(cluster, &kinds, &reach),
     )?;
-    for (kind, items) in member_kinds.iter().zip(members) {
+    for (kind, items) in plain.iter().zip(members) {
         known
             .members
             .extend(items.into_iter().map(|live| (id_of(kind, &live), live)));
+    }
+    for (kind, items) in scalable.iter().zip(workloads) {
+        sort_workloads(kind, &items, &mut known);
     }
     sort_targets(targets, &applyset, &mut known);
 
@@ -147,43 +157,6 @@ pub async fn survey(
         parent,
         missing_namespaces,
     })
-}
-
-/// Kinds that definitions in the source bring along, and our own, which a sync installs.
-fn source_scopes(documents: &[Document]) -> BTreeMap<(String, String), Scope> {
-    let mut scopes = BTreeMap::new();
-    for kind in ["Sync", "ClosureJVMTarget"] {
-        scopes.insert(
-            (names::API_VERSION.to_owned(), kind.to_owned()),
-            Scope::Namespaced,
-        );
-    }
-    for document in documents
-        .iter()
-        .filter(|d| d.id.group_kind.kind == "CustomResourceDefinition")
-    {
-        let crd = document.root.to_json();
-        let text = |pointer| crd.pointer(pointer).and_then(Value::as_str);
-        let (Some(group), Some(kind)) = (text("/spec/group"), text("/spec/names/kind")) else {
-            continue;
-        };
-        let scope = if text("/spec/scope") == Some("Cluster") {
-            Scope::Cluster
-        } else {
-            Scope::Namespaced
-        };
-        for version in crd
-            .pointer("/spec/versions")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            if let Some(version) = version.get("name").and_then(Value::as_str) {
-                scopes.insert((format!("{group}/{version}"), kind.to_owned()), scope);
-            }
-        }
-    }
-    scopes
 }
 
 /// What the parent's annotations say the set may hold.
@@ -236,6 +209,32 @@ async fn live_targets(
     match kinds.get(API_VERSION, "ClosureJVMTarget") {
         Some(kind) => cluster.objects_in(kind, namespaces, None).await,
         None => Ok(Vec::new()),
+    }
+}
+
+/// Kinds whose replicas must be read, since some manifest states them.
+fn states_replicas(desired: &[Desired], kind: &GroupKind) -> bool {
+    kind.group == "apps"
+        && desired
+            .iter()
+            .any(|d| d.id.group_kind == *kind && d.object.pointer("/spec/replicas").is_some())
+}
+
+fn sort_workloads(kind: &Kind, objects: &[Value], known: &mut Known) {
+    for object in objects {
+        let Ok(live) = Live::from_object(object) else {
+            continue;
+        };
+        let id = id_of(kind, &live);
+        if let Some(replicas) = object.pointer("/spec/replicas").and_then(Value::as_i64) {
+            known.replicas.insert(id.clone(), replicas);
+        }
+        if id.group_kind.kind == "Deployment" {
+            known
+                .deployments
+                .insert(id.clone(), Deployment::from_json(object));
+        }
+        known.members.insert(id, live);
     }
 }
 
@@ -359,12 +358,9 @@ async fn targets_needs(
     };
     let places = targets
         .values()
-        .map(|t| {
-            (
-                Some(t.namespace.clone()),
-                t.spec.deployment_ref.name.clone(),
-            )
-        })
+        .map(Target::deployment_id)
+        .filter(|id| !known.deployments.contains_key(id))
+        .map(|id| (id.namespace, id.name))
         .collect();
     let namespaces: BTreeSet<String> = targets.values().map(|t| t.namespace.clone()).collect();
     let selector = format!(

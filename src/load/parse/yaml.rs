@@ -54,7 +54,15 @@ fn feed(builder: &mut Builder<'_>, event: Event<'_>, position: Position) -> Resu
                 builder.merge_key(position);
                 return Ok(());
             }
-            builder.scalar(position, anchor_id(anchor), read_scalar(&text, plain, tag))
+            let reading = read_scalar(&text, plain, tag);
+            if builder.expects_key()
+                && let Ok(Reading::Bool(value)) = &reading
+                && !text.eq_ignore_ascii_case(if *value { "true" } else { "false" })
+            {
+                let fault = Fault::warning(position, format!("this key is read as `{value}`"));
+                builder.report(fault.hint("put the key in quotes"));
+            }
+            builder.scalar(position, anchor_id(anchor), reading)
         }
         Event::SequenceStart(_, anchor, _) => builder.start_list(position, anchor_id(anchor)),
         Event::MappingStart(_, anchor, _) => builder.start_map(position, anchor_id(anchor)),
