@@ -1,6 +1,7 @@
 //! Covergence: GitOps for JVM coverage.
 
 pub mod api;
+pub mod cli;
 pub mod cluster;
 pub mod load;
 pub mod plan;

@@ -1,5 +1,8 @@
 //! `Sync`: a source and what to do with it; the parent of an ApplySet.
 
+// Each printed column has a type of its own; the lint takes them for repetitions.
+#![allow(clippy::duplicated_attributes)]
+
 use std::borrow::Cow;
 
 use kube::CustomResource;
@@ -99,10 +102,7 @@ pub struct SyncSpec {
 /// Where manifests come from: exactly one of the two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-kubernetes-validations" = [{
-    "rule": "has(self.git) != has(self.directory)",
-    "message": "exactly one of git and directory is needed"
-}]))]
+#[schemars(extend("oneOf" = [{ "required": ["git"] }, { "required": ["directory"] }]))]
 pub struct Source {
     /// A git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]

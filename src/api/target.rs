@@ -1,5 +1,8 @@
 //! `ClosureJVMTarget`: a Deployment whose coverage is to be collected from all its replicas.
 
+// Each printed column has a type of its own; the lint takes them for repetitions.
+#![allow(clippy::duplicated_attributes)]
+
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

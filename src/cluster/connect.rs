@@ -43,9 +43,13 @@ impl Cluster {
         // A request that is neither answered nor refused for a minute is lost: kube-apiserver's own limit is the same.
         config.read_timeout = Some(Duration::from_secs(60));
         let default_namespace = config.default_namespace.clone();
-        let client = Client::try_from(config)
-            .map_err(|e| ClusterError::Config(format!("cannot use the cluster's configuration: {e}")))?;
-        Ok(Self { client, default_namespace })
+        let client = Client::try_from(config).map_err(|e| {
+            ClusterError::Config(format!("cannot use the cluster's configuration: {e}"))
+        })?;
+        Ok(Self {
+            client,
+            default_namespace,
+        })
     }
 
     /// The namespace of the context, or `default`.
@@ -56,20 +60,32 @@ impl Cluster {
 
 /// Reads the namespace of the context without connecting; `None` without a readable kubeconfig.
 pub async fn context_namespace(options: &ConnectOptions) -> Option<String> {
-    config(options).await.ok().map(|config| config.default_namespace)
+    config(options)
+        .await
+        .ok()
+        .map(|config| config.default_namespace)
 }
 
 async fn config(options: &ConnectOptions) -> Result<Config, ClusterError> {
     let cannot = |e: &dyn std::fmt::Display| {
-        ClusterError::Config(format!("cannot read the cluster's configuration: {e} (see --kubeconfig and --context)"))
+        ClusterError::Config(format!(
+            "cannot read the cluster's configuration: {e} (see --kubeconfig and --context)"
+        ))
     };
-    let choice = KubeConfigOptions { context: options.context.clone(), ..KubeConfigOptions::default() };
+    let choice = KubeConfigOptions {
+        context: options.context.clone(),
+        ..KubeConfigOptions::default()
+    };
     match &options.kubeconfig {
         Some(path) => {
             let kubeconfig = Kubeconfig::read_from(path).map_err(|e| cannot(&e))?;
-            Config::from_custom_kubeconfig(kubeconfig, &choice).await.map_err(|e| cannot(&e))
+            Config::from_custom_kubeconfig(kubeconfig, &choice)
+                .await
+                .map_err(|e| cannot(&e))
         }
-        None if options.context.is_some() => Config::from_kubeconfig(&choice).await.map_err(|e| cannot(&e)),
+        None if options.context.is_some() => Config::from_kubeconfig(&choice)
+            .await
+            .map_err(|e| cannot(&e)),
         None => Config::infer().await.map_err(|e| cannot(&e)),
     }
 }

@@ -32,7 +32,11 @@ pub enum ClusterError {
 }
 
 fn describe(conflicts: &[Conflict]) -> String {
-    let mut told: Vec<String> = conflicts.iter().take(3).map(|c| format!("{} owns {}", c.manager, c.field)).collect();
+    let mut told: Vec<String> = conflicts
+        .iter()
+        .take(3)
+        .map(|c| format!("{} owns {}", c.manager, c.field))
+        .collect();
     if conflicts.len() > told.len() {
         told.push(format!("{} more", conflicts.len() - told.len()));
     }
@@ -49,7 +53,9 @@ impl ClusterError {
     /// (GHSA-274v-mgcv-cm8j).
     #[must_use]
     pub fn without_values(self) -> Self {
-        let hidden = || "the server's words are withheld, since they may quote the Secret's values".to_owned();
+        let hidden = || {
+            "the server's words are withheld, since they may quote the Secret's values".to_owned()
+        };
         match self {
             Self::Invalid(_) => Self::Invalid(format!("the Secret is not valid ({})", hidden())),
             Self::Forbidden(_) => Self::Forbidden(hidden()),
@@ -70,16 +76,29 @@ impl From<kube::Error> for ClusterError {
 }
 
 fn from_status(status: Status) -> ClusterError {
-    let Status { code, message, reason, details, .. } = status;
+    let Status {
+        code,
+        message,
+        reason,
+        details,
+        ..
+    } = status;
     let causes = details.map(|details| details.causes).unwrap_or_default();
     match code {
         409 => {
             let conflicts: Vec<Conflict> = causes
                 .iter()
                 .filter(|cause| cause.reason == "FieldManagerConflict")
-                .map(|cause| Conflict { manager: manager(&cause.message), field: cause.field.clone() })
+                .map(|cause| Conflict {
+                    manager: manager(&cause.message),
+                    field: cause.field.clone(),
+                })
                 .collect();
-            if conflicts.is_empty() { ClusterError::Changed(message) } else { ClusterError::FieldConflict(conflicts) }
+            if conflicts.is_empty() {
+                ClusterError::Changed(message)
+            } else {
+                ClusterError::FieldConflict(conflicts)
+            }
         }
         404 | 410 => ClusterError::NotFound(message),
         401 | 403 => ClusterError::Forbidden(message),
@@ -129,7 +148,8 @@ mod tests {
             }] },
         }));
         assert_eq!(conflict.to_string(), "kubectl owns .spec.replicas");
-        let changed = error(json!({ "code": 409, "reason": "Conflict", "message": "uid mismatch" }));
+        let changed =
+            error(json!({ "code": 409, "reason": "Conflict", "message": "uid mismatch" }));
         assert!(matches!(changed, ClusterError::Changed(_)));
     }
 
@@ -141,6 +161,8 @@ mod tests {
         for code in [429, 503, 504] {
             assert!(error(json!({ "code": code, "reason": "r", "message": "m" })).is_transient());
         }
-        assert!(error(json!({ "code": 500, "reason": "InternalError", "message": "m" })).is_transient());
+        assert!(
+            error(json!({ "code": 500, "reason": "InternalError", "message": "m" })).is_transient()
+        );
     }
 }

@@ -32,7 +32,8 @@ impl Cluster {
         selector: &str,
     ) -> Result<Vec<Live>, ClusterError> {
         let list = |namespace: Option<String>| async move {
-            self.list_metadata(kind, namespace.as_deref(), Some(selector)).await
+            self.list_metadata(kind, namespace.as_deref(), Some(selector))
+                .await
         };
         in_namespaces(kind, namespaces, list, |live| live.namespace.as_deref()).await
     }
@@ -48,23 +49,34 @@ impl Cluster {
         selector: Option<&str>,
     ) -> Result<Vec<Value>, ClusterError> {
         let list = |namespace: Option<String>| async move {
-            self.list_objects(kind, namespace.as_deref(), selector).await
+            self.list_objects(kind, namespace.as_deref(), selector)
+                .await
         };
-        in_namespaces(kind, namespaces, list, |object| object.pointer("/metadata/namespace")?.as_str()).await
+        in_namespaces(kind, namespaces, list, |object| {
+            object.pointer("/metadata/namespace")?.as_str()
+        })
+        .await
     }
 
     /// Reads the metadata of these objects; those that are not there are left out.
     ///
     /// # Errors
     /// As the server answers.
-    pub async fn metadata_of(&self, kind: &Kind, places: BTreeSet<Place>) -> Result<BTreeMap<Place, Live>, ClusterError> {
+    pub async fn metadata_of(
+        &self,
+        kind: &Kind,
+        places: BTreeSet<Place>,
+    ) -> Result<BTreeMap<Place, Live>, ClusterError> {
         let one = |(namespace, name): Place| async move {
             let live = self.get_metadata(kind, namespace.as_deref(), &name).await?;
             Ok(live.map(|live| ((namespace, name), live)))
         };
         let list = |namespace: Option<String>| async move {
             let items = self.list_metadata(kind, namespace.as_deref(), None).await?;
-            Ok(items.into_iter().map(|live| ((live.namespace.clone(), live.name.clone()), live)).collect())
+            Ok(items
+                .into_iter()
+                .map(|live| ((live.namespace.clone(), live.name.clone()), live))
+                .collect())
         };
         few_or_list(places, one, list).await
     }
@@ -73,16 +85,33 @@ impl Cluster {
     ///
     /// # Errors
     /// As the server answers.
-    pub async fn objects_of(&self, kind: &Kind, places: BTreeSet<Place>) -> Result<BTreeMap<Place, Value>, ClusterError> {
+    pub async fn objects_of(
+        &self,
+        kind: &Kind,
+        places: BTreeSet<Place>,
+    ) -> Result<BTreeMap<Place, Value>, ClusterError> {
         let one = |(namespace, name): Place| async move {
             let object = self.get(kind, namespace.as_deref(), &name).await?;
             Ok(object.map(|object| ((namespace, name), object)))
         };
         let list = |namespace: Option<String>| async move {
-            let text = |object: &Value, pointer| object.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+            let text = |object: &Value, pointer| {
+                object
+                    .pointer(pointer)
+                    .and_then(Value::as_str)
+                    .map(str::to_owned)
+            };
             let items = self.list_objects(kind, namespace.as_deref(), None).await?;
-            let place = |o: &Value| (text(o, "/metadata/namespace"), text(o, "/metadata/name").unwrap_or_default());
-            Ok(items.into_iter().map(|object| (place(&object), object)).collect())
+            let place = |o: &Value| {
+                (
+                    text(o, "/metadata/namespace"),
+                    text(o, "/metadata/name").unwrap_or_default(),
+                )
+            };
+            Ok(items
+                .into_iter()
+                .map(|object| (place(&object), object))
+                .collect())
         };
         few_or_list(places, one, list).await
     }
@@ -104,7 +133,9 @@ where
     if namespaces.len() > NAMESPACES_ONE_BY_ONE {
         match list(None).await {
             Ok(mut items) => {
-                items.retain(|item| namespace_of(item).is_some_and(|namespace| namespaces.contains(namespace)));
+                items.retain(|item| {
+                    namespace_of(item).is_some_and(|namespace| namespaces.contains(namespace))
+                });
                 return Ok(items);
             }
             // Not allowed in the whole cluster, but perhaps where it matters.
@@ -112,7 +143,12 @@ where
             Err(error) => return Err(error),
         }
     }
-    let lists = try_join_all(namespaces.iter().map(|namespace| list(Some(namespace.clone())))).await?;
+    let lists = try_join_all(
+        namespaces
+            .iter()
+            .map(|namespace| list(Some(namespace.clone()))),
+    )
+    .await?;
     Ok(lists.into_iter().flatten().collect())
 }
 
@@ -127,7 +163,10 @@ where
 {
     let mut by_namespace: BTreeMap<Option<String>, BTreeSet<Place>> = BTreeMap::new();
     for place in places {
-        by_namespace.entry(place.0.clone()).or_default().insert(place);
+        by_namespace
+            .entry(place.0.clone())
+            .or_default()
+            .insert(place);
     }
     let found = try_join_all(by_namespace.into_iter().map(|(namespace, places)| {
         let (one, list) = (&one, &list);

@@ -33,7 +33,9 @@ impl Kinds {
 
     /// Finds a kind in any of the versions that were asked for.
     pub fn any_version(&self, kind: &GroupKind) -> Option<&Kind> {
-        self.0.values().find(|k| k.resource.group == kind.group && k.resource.kind == kind.kind)
+        self.0
+            .values()
+            .find(|k| k.resource.group == kind.group && k.resource.kind == kind.kind)
     }
 
     /// All of them.
@@ -53,7 +55,8 @@ impl Cluster {
     /// # Errors
     /// When the server cannot be asked.
     pub async fn kinds(&self, api_versions: &BTreeSet<String>) -> Result<Kinds, ClusterError> {
-        let lists = try_join_all(api_versions.iter().map(|version| self.resources(version))).await?;
+        let lists =
+            try_join_all(api_versions.iter().map(|version| self.resources(version))).await?;
         let mut kinds = Kinds::default();
         for (api_version, list) in api_versions.iter().zip(lists) {
             for resource in list.into_iter().flat_map(|list| list.resources) {
@@ -62,7 +65,11 @@ impl Cluster {
                     continue;
                 }
                 let (group, version) = split_api_version(api_version);
-                let scope = if resource.namespaced { Scope::Namespaced } else { Scope::Cluster };
+                let scope = if resource.namespaced {
+                    Scope::Namespaced
+                } else {
+                    Scope::Cluster
+                };
                 let can = |verb: &str| resource.verbs.iter().any(|v| v == verb);
                 let listable = can("list") && can("delete");
                 kinds.0.insert(
@@ -88,13 +95,20 @@ impl Cluster {
     ///
     /// # Errors
     /// When the server cannot be asked.
-    pub async fn preferred_kinds(&self, groups: impl Fn(&str) -> bool) -> Result<Kinds, ClusterError> {
+    pub async fn preferred_kinds(
+        &self,
+        groups: impl Fn(&str) -> bool,
+    ) -> Result<Kinds, ClusterError> {
         let list = self.client.list_api_groups().await?;
         let mut versions: BTreeSet<String> = list
             .groups
             .into_iter()
             .filter(|group| groups(&group.name))
-            .filter_map(|group| group.preferred_version.map(|preferred| preferred.group_version))
+            .filter_map(|group| {
+                group
+                    .preferred_version
+                    .map(|preferred| preferred.group_version)
+            })
             .collect();
         if groups("") {
             versions.insert("v1".into());

@@ -17,8 +17,8 @@ const PAGE: u32 = 2000;
 struct List<T> {
     #[serde(default)]
     metadata: ListMetadata,
-    #[serde(default = "Vec::new")]
-    items: Vec<T>,
+    /// `null` when there are none (seen on v1.20.2).
+    items: Option<Vec<T>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -43,7 +43,9 @@ impl Cluster {
         namespace: Option<&str>,
         selector: Option<&str>,
     ) -> Result<Vec<Live>, ClusterError> {
-        let items = self.list::<MetadataOnly>(kind, namespace, selector, Request::list_metadata).await?;
+        let items = self
+            .list::<MetadataOnly>(kind, namespace, selector, Request::list_metadata)
+            .await?;
         Ok(items.into_iter().map(|item| item.metadata).collect())
     }
 
@@ -57,9 +59,14 @@ impl Cluster {
         namespace: Option<&str>,
         selector: Option<&str>,
     ) -> Result<Vec<Value>, ClusterError> {
-        let mut items = self.list::<Value>(kind, namespace, selector, Request::list).await?;
+        let mut items = self
+            .list::<Value>(kind, namespace, selector, Request::list)
+            .await?;
         for item in items.iter_mut().filter_map(Value::as_object_mut) {
-            item.insert("apiVersion".into(), Value::String(kind.resource.api_version.clone()));
+            item.insert(
+                "apiVersion".into(),
+                Value::String(kind.resource.api_version.clone()),
+            );
             item.insert("kind".into(), Value::String(kind.resource.kind.clone()));
         }
         Ok(items)
@@ -69,8 +76,15 @@ impl Cluster {
     ///
     /// # Errors
     /// As the server answers, but for "not found".
-    pub async fn get(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Result<Option<Value>, ClusterError> {
-        let request = request(kind, namespace).get(name, &GetParams::default()).map_err(invalid)?;
+    pub async fn get(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        name: &str,
+    ) -> Result<Option<Value>, ClusterError> {
+        let request = request(kind, namespace)
+            .get(name, &GetParams::default())
+            .map_err(invalid)?;
         self.optional(request).await
     }
 
@@ -84,8 +98,13 @@ impl Cluster {
         namespace: Option<&str>,
         name: &str,
     ) -> Result<Option<Live>, ClusterError> {
-        let request = request(kind, namespace).get_metadata(name, &GetParams::default()).map_err(invalid)?;
-        Ok(self.optional::<MetadataOnly>(request).await?.map(|object| object.metadata))
+        let request = request(kind, namespace)
+            .get_metadata(name, &GetParams::default())
+            .map_err(invalid)?;
+        Ok(self
+            .optional::<MetadataOnly>(request)
+            .await?
+            .map(|object| object.metadata))
     }
 
     async fn list<T: DeserializeOwned>(
@@ -93,14 +112,21 @@ impl Cluster {
         kind: &Kind,
         namespace: Option<&str>,
         selector: Option<&str>,
-        build: impl Fn(&Request, &ListParams) -> Result<http::Request<Vec<u8>>, kube::core::request::Error>,
+        build: impl Fn(
+            &Request,
+            &ListParams,
+        ) -> Result<http::Request<Vec<u8>>, kube::core::request::Error>,
     ) -> Result<Vec<T>, ClusterError> {
-        let mut params = ListParams { label_selector: selector.map(str::to_owned), ..ListParams::default() }.limit(PAGE);
+        let mut params = ListParams {
+            label_selector: selector.map(str::to_owned),
+            ..ListParams::default()
+        }
+        .limit(PAGE);
         let mut items = Vec::new();
         loop {
             let request = build(&request(kind, namespace), &params).map_err(invalid)?;
             let list: List<T> = self.client.request(request).await?;
-            items.extend(list.items);
+            items.extend(list.items.unwrap_or_default());
             match list.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => params = params.continue_token(&token),
                 None => return Ok(items),
@@ -108,8 +134,16 @@ impl Cluster {
         }
     }
 
-    async fn optional<T: DeserializeOwned>(&self, request: http::Request<Vec<u8>>) -> Result<Option<T>, ClusterError> {
-        match self.client.request(request).await.map_err(ClusterError::from) {
+    async fn optional<T: DeserializeOwned>(
+        &self,
+        request: http::Request<Vec<u8>>,
+    ) -> Result<Option<T>, ClusterError> {
+        match self
+            .client
+            .request(request)
+            .await
+            .map_err(ClusterError::from)
+        {
             Ok(object) => Ok(Some(object)),
             Err(ClusterError::NotFound(_)) => Ok(None),
             Err(error) => Err(error),

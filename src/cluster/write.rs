@@ -19,7 +19,12 @@ impl Cluster {
     ///
     /// # Errors
     /// As the server answers; [`ClusterError::FieldConflict`] only without `force`.
-    pub async fn apply(&self, kind: &Kind, object: &Value, force: bool) -> Result<Live, ClusterError> {
+    pub async fn apply(
+        &self,
+        kind: &Kind,
+        object: &Value,
+        force: bool,
+    ) -> Result<Live, ClusterError> {
         let (namespace, name) = place(object);
         let request = request(kind, namespace)
             .patch_metadata(name, &params(FIELD_MANAGER, force), &Patch::Apply(object))
@@ -32,10 +37,17 @@ impl Cluster {
     ///
     /// # Errors
     /// As the server would answer the apply.
-    pub async fn dry_run(&self, kind: &Kind, object: &Value, force: bool) -> Result<Value, ClusterError> {
+    pub async fn dry_run(
+        &self,
+        kind: &Kind,
+        object: &Value,
+        force: bool,
+    ) -> Result<Value, ClusterError> {
         let (namespace, name) = place(object);
         let params = params(FIELD_MANAGER, force).dry_run();
-        let request = request(kind, namespace).patch(name, &params, &Patch::Apply(object)).map_err(invalid)?;
+        let request = request(kind, namespace)
+            .patch(name, &params, &Patch::Apply(object))
+            .map_err(invalid)?;
         Ok(self.client.request(request).await?)
     }
 
@@ -57,7 +69,12 @@ impl Cluster {
             "status": status,
         });
         let request = request(kind, Some(namespace))
-            .patch_subresource("status", name, &params(STATUS_MANAGER, true), &Patch::Apply(&body))
+            .patch_subresource(
+                "status",
+                name,
+                &params(STATUS_MANAGER, true),
+                &Patch::Apply(&body),
+            )
             .map_err(invalid)?;
         self.client.request::<MetadataOnly>(request).await?;
         Ok(())
@@ -83,8 +100,13 @@ impl Cluster {
                 json!({ "uid": expected.uid, "resourceVersion": expected.resource_version }),
             );
         }
-        let params = PatchParams { field_manager: Some(FIELD_MANAGER.into()), ..PatchParams::default() };
-        let request = request(kind, namespace).patch_metadata(name, &params, &Patch::Merge(&patch)).map_err(invalid)?;
+        let params = PatchParams {
+            field_manager: Some(FIELD_MANAGER.into()),
+            ..PatchParams::default()
+        };
+        let request = request(kind, namespace)
+            .patch_metadata(name, &params, &Patch::Merge(&patch))
+            .map_err(invalid)?;
         self.client.request::<MetadataOnly>(request).await?;
         Ok(())
     }
@@ -108,8 +130,15 @@ impl Cluster {
             }),
             ..DeleteParams::default()
         };
-        let request = request(kind, namespace).delete(name, &params).map_err(invalid)?;
-        match self.client.request::<Value>(request).await.map_err(ClusterError::from) {
+        let request = request(kind, namespace)
+            .delete(name, &params)
+            .map_err(invalid)?;
+        match self
+            .client
+            .request::<Value>(request)
+            .await
+            .map_err(ClusterError::from)
+        {
             Ok(_) | Err(ClusterError::NotFound(_)) => Ok(()),
             Err(error) => Err(error),
         }
@@ -117,10 +146,17 @@ impl Cluster {
 }
 
 fn params(manager: &str, force: bool) -> PatchParams {
-    PatchParams { field_manager: Some(manager.into()), force, ..PatchParams::default() }
+    PatchParams {
+        field_manager: Some(manager.into()),
+        force,
+        ..PatchParams::default()
+    }
 }
 
 fn place(object: &Value) -> (Option<&str>, &str) {
     let text = |pointer| object.pointer(pointer).and_then(Value::as_str);
-    (text("/metadata/namespace"), text("/metadata/name").unwrap_or_default())
+    (
+        text("/metadata/namespace"),
+        text("/metadata/name").unwrap_or_default(),
+    )
 }

@@ -1,5 +1,6 @@
 //! Puts the plan together: members, the Services of Targets, and what has left the source.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
@@ -7,12 +8,13 @@ use serde_json::{Map, Value};
 use super::classify::{ChildOwner, Verdict, classify_child, classify_member, purge};
 use super::known::Known;
 use super::live::Live;
-use super::managed::lost_fields;
 use super::order::{batches, depends_on, place};
 use super::prune::{PruneRules, judge, may_prune};
 use super::step::{Action, Body, Expected, Plan, Step};
 use crate::api::{GroupKind, ObjectId};
-use crate::render::{Deployment, Desired, Target, coverage_service, service_name, stamp, with_owner};
+use crate::render::{
+    Deployment, Desired, Target, coverage_service, service_name, stamp, with_owner,
+};
 
 /// Services of Targets come after everything that the source holds.
 const CHILD_RANK: u8 = 7;
@@ -44,51 +46,104 @@ pub fn index(desired: &[Desired]) -> Index<'_> {
 
 /// Makes the plan.
 pub fn build(inputs: &Inputs<'_>) -> Plan {
-    let mut steps: Vec<Step> = inputs.desired.iter().map(|desired| member(inputs, desired)).collect();
+    let mut steps: Vec<Step> = inputs
+        .desired
+        .iter()
+        .map(|desired| member(inputs, desired))
+        .collect();
+    let (prunes, prune_refused) = prunes(inputs);
+    let doomed: BTreeSet<&ObjectId> = prunes
+        .iter()
+        .filter(|(_, step)| step.action == Action::Delete)
+        .map(|(_, step)| &step.id)
+        .collect();
     let (targets, unreadable) = targets(inputs);
-    steps.extend(targets.iter().filter_map(|target| child(inputs, target)));
+    // The garbage collector takes the Service of a Target that goes.
+    let staying = targets
+        .iter()
+        .filter(|target| !doomed.contains(&target.id()));
+    let children = staying.filter_map(|target| child(inputs, target, &doomed));
+    let (late, early): (Vec<Step>, Vec<Step>) = children.partition(|step| step.body == Body::Prune);
+    steps.extend(early);
     order(&mut steps, inputs);
-    let (prunes, prune_refused) = prunes(inputs, &targets);
-    steps.extend(after(prunes, steps.iter().map(|step| step.batch).max()));
+    let first = steps.iter().map(|step| step.batch + 1).max().unwrap_or(0);
+    steps.extend(last(prunes, late, first));
     steps.sort_by_key(|step| step.batch);
-    Plan { steps, prune_refused, unreadable }
+    Plan {
+        steps,
+        prune_refused,
+        unreadable,
+    }
 }
 
-/// Workloads whose file states replicas that we no longer own: whether an autoscaler has them must be looked up.
-pub fn maybe_scaled<'a>(desired: &'a [Desired], known: &'a Known) -> impl Iterator<Item = &'a ObjectId> {
-    desired.iter().filter(|d| replicas_are_lost(&d.object, known.live(&d.id))).map(|d| &d.id)
+/// Workloads that run another number of replicas than their manifest states: whether an autoscaler wants that must be
+/// looked up.
+pub fn maybe_scaled<'a>(
+    desired: &'a [Desired],
+    known: &'a Known,
+) -> impl Iterator<Item = &'a ObjectId> {
+    desired
+        .iter()
+        .filter(|d| rescaled(d, known).is_some())
+        .map(|d| &d.id)
 }
 
-fn replicas_are_lost(object: &Value, live: Option<&Live>) -> bool {
-    let Some(entry) = live.and_then(Live::ours) else { return false };
-    let Some(replicas) = object.pointer("/spec/replicas") else { return false };
-    let only = serde_json::json!({ "spec": { "replicas": replicas } });
-    !lost_fields(&only, &entry.fields).is_empty()
+/// The live replicas of a workload, where its manifest states others.
+fn rescaled(desired: &Desired, known: &Known) -> Option<i64> {
+    let stated = desired.object.pointer("/spec/replicas")?.as_i64()?;
+    known
+        .replicas
+        .get(&desired.id)
+        .copied()
+        .filter(|live| *live != stated)
 }
 
 fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
     let live = inputs.known.live(&desired.id);
     let mut object = desired.object.clone();
-    // k8s#25238: an autoscaler's replicas are its own, whatever the file says.
-    let scaled = inputs.known.scaled.contains(&desired.id) && replicas_are_lost(&object, live);
-    if scaled && let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
+    let rescaled = rescaled(desired, inputs.known);
+    let scaled = rescaled.filter(|_| inputs.known.scaled.contains(&desired.id));
+    let mut judged = Cow::Borrowed(&object);
+    if let Some(spec) = scaled.and_then(|_| judged.to_mut().get_mut("spec")?.as_object_mut()) {
         spec.remove("replicas");
     }
-    let mut verdict = classify_member(&object, &desired.digest, live, inputs.applyset);
+    let mut verdict = classify_member(&judged, &desired.digest, live, inputs.applyset);
+    if let (Some(replicas), None, Action::Unchanged) = (rescaled, scaled, verdict.action) {
+        verdict.action = Action::Configure;
+        verdict.reason = format!("drift: .spec.replicas was set to {replicas}");
+        verdict.force = true;
+    }
+    // k8s#25238: an autoscaler's replicas are its own, whatever the file says. They are sent as they are, not left out:
+    // where the server noted no owner for them, leaving them out would set them to the default of one.
+    if let (Some(live), Some(replicas)) = (scaled, object.pointer_mut("/spec/replicas")) {
+        *replicas = Value::from(live);
+    }
+    if scaled.is_some() {
+        verdict
+            .reason
+            .push_str("; its replicas are left to its autoscaler");
+    }
     if inputs.force_conflicts {
         verdict = take_conflicts(verdict);
-    }
-    if scaled {
-        verdict.reason.push_str("; spec.replicas is left to its autoscaler");
     }
     let needs = match depends_on(&desired.object) {
         Ok(needs) => needs,
         Err(why) => {
-            verdict = Verdict { action: Action::Refuse, reason: why, force: false, conflicts: Vec::new() };
+            verdict = Verdict {
+                action: Action::Refuse,
+                reason: why,
+                force: false,
+                conflicts: Vec::new(),
+            };
             Vec::new()
         }
     };
-    let Verdict { action, reason, force, conflicts } = verdict;
+    let Verdict {
+        action,
+        reason,
+        force,
+        conflicts,
+    } = verdict;
     Step {
         id: desired.id.clone(),
         api_version: desired.api_version.clone(),
@@ -99,7 +154,10 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
         needs,
         conflicts,
         expected: live.map(expected),
-        body: Body::Apply { object, force: force || inputs.force_conflicts },
+        body: Body::Apply {
+            object,
+            force: force || inputs.force_conflicts,
+        },
         diff: None,
     }
 }
@@ -107,14 +165,21 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
 /// What would be refused only because another manager applied the fields is done when that was asked for.
 fn take_conflicts(verdict: Verdict) -> Verdict {
     if verdict.action == Action::Refuse && !verdict.conflicts.is_empty() {
-        Verdict { action: Action::Configure, force: true, ..verdict }
+        Verdict {
+            action: Action::Configure,
+            force: true,
+            ..verdict
+        }
     } else {
         verdict
     }
 }
 
 fn expected(live: &Live) -> Expected {
-    Expected { uid: live.uid.clone(), resource_version: live.resource_version.clone() }
+    Expected {
+        uid: live.uid.clone(),
+        resource_version: live.resource_version.clone(),
+    }
 }
 
 /// All Targets as they will be: those of the source as it says, others as they are.
@@ -122,7 +187,11 @@ pub fn targets(inputs: &Inputs<'_>) -> (Vec<Target>, BTreeMap<ObjectId, String>)
     let mut targets = inputs.known.targets.clone();
     let mut unreadable = inputs.known.unreadable.clone();
     let group_kind = Target::group_kind();
-    for desired in inputs.desired.iter().filter(|d| d.id.group_kind == group_kind) {
+    for desired in inputs
+        .desired
+        .iter()
+        .filter(|d| d.id.group_kind == group_kind)
+    {
         unreadable.remove(&desired.id);
         let live = targets.remove(&desired.id).and_then(|target| target.live);
         match Target::from_json(&desired.object) {
@@ -141,10 +210,15 @@ pub fn targets(inputs: &Inputs<'_>) -> (Vec<Target>, BTreeMap<ObjectId, String>)
 pub fn deployment_of(target: &Target, index: &Index<'_>, known: &Known) -> Option<Deployment> {
     let id = target.deployment_id();
     let live = known.deployments.get(&id);
-    let Some(in_source) = index.get(&id) else { return live.cloned() };
+    let Some(in_source) = index.get(&id) else {
+        return live.cloned();
+    };
     let planned = Deployment::from_json(&in_source.object);
     let rollout = live.map_or(planned.rollout, |live| live.rollout.clone());
-    Some(Deployment { selector: planned.selector, rollout })
+    Some(Deployment {
+        selector: planned.selector,
+        rollout,
+    })
 }
 
 /// Gives the id of a Target's Service.
@@ -156,29 +230,29 @@ pub fn child_id(target: &Target) -> ObjectId {
     }
 }
 
-fn child(inputs: &Inputs<'_>, target: &Target) -> Option<Step> {
-    let id = child_id(target);
-    let live = inputs.known.services.get(&id);
-    let uid = target.live.as_ref().map(|live| live.uid.as_str());
+fn child(inputs: &Inputs<'_>, target: &Target, doomed: &BTreeSet<&ObjectId>) -> Option<Step> {
     if target.live.as_ref().is_some_and(|live| live.terminating) {
         return None;
     }
-    let origin = inputs.index.get(&target.id()).map(|d| d.origin.clone());
+    let id = child_id(target);
+    let live = inputs.known.services.get(&id);
     let in_source = inputs.index.contains_key(&id);
-    let step = |action, reason: String, body| Step {
-        id: id.clone(),
+    let deployment_goes = doomed.contains(&target.deployment_id());
+    let deployment = deployment_of(target, inputs.index, inputs.known).filter(|_| !deployment_goes);
+    let mut step = Step {
         api_version: "v1".into(),
-        action,
-        reason,
-        origin: origin.clone(),
+        action: Action::Delete,
+        reason: String::new(),
+        origin: inputs.index.get(&target.id()).map(|d| d.origin.clone()),
         batch: 0,
         needs: vec![target.id()],
         conflicts: Vec::new(),
         expected: live.map(expected),
-        body,
+        body: Body::Delete,
         diff: None,
+        id,
     };
-    let deployment = deployment_of(target, inputs.index, inputs.known);
+    let uid = target.live.as_ref().map(|live| live.uid.as_str());
     match coverage_service(target, deployment.as_ref()) {
         Ok(object) => {
             let mut whole = object.clone();
@@ -186,25 +260,43 @@ fn child(inputs: &Inputs<'_>, target: &Target) -> Option<Step> {
                 with_owner(&mut whole, &target.name, uid);
             }
             let digest = stamp(&mut whole, None);
-            let owner = ChildOwner { name: &target.name, uid };
-            let mut verdict = classify_child(&whole, &digest, live, &owner);
+            let owner = ChildOwner {
+                name: &target.name,
+                uid,
+            };
+            let verdict = classify_child(&whole, &digest, live, &owner);
+            (step.action, step.reason, step.conflicts) =
+                (verdict.action, verdict.reason, verdict.conflicts);
             if in_source {
-                verdict.action = Action::Refuse;
-                verdict.reason = format!("the source has a Service of this name, which {} needs", target.id());
+                step.action = Action::Refuse;
+                step.reason = format!(
+                    "the source has a Service of this name, which {} needs",
+                    target.id()
+                );
             }
             let purge = live.and_then(|live| purge(&object, live));
-            let body = Body::Child { object, target: target.id(), purge };
-            let mut step = step(verdict.action, verdict.reason, body);
-            step.conflicts = verdict.conflicts;
-            // A Deployment that is there already carries the labels that are selected, whatever becomes of its step.
-            if !inputs.known.deployments.contains_key(&target.deployment_id()) {
+            step.body = Body::Child {
+                object,
+                target: target.id(),
+                purge,
+            };
+            // A Deployment that is there already has the labels that are selected, whatever becomes of its step.
+            if !inputs
+                .known
+                .deployments
+                .contains_key(&target.deployment_id())
+            {
                 step.needs.push(target.deployment_id());
             }
             Some(step)
         }
         Err(no) => {
-            let ours = live?.controller().is_some_and(|controller| Some(controller.uid.as_str()) == uid);
-            (ours && !in_source).then(|| step(Action::Delete, no.message, Body::Delete))
+            let controller = live?.controller()?;
+            step.reason = no.message;
+            if deployment_goes {
+                step.body = Body::Prune;
+            }
+            (Some(controller.uid.as_str()) == uid && !in_source).then_some(step)
         }
     }
 }
@@ -218,7 +310,10 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
                 _ => {
                     // A Service comes in its Target's wave.
                     let target = step.needs.first().and_then(|id| inputs.index.get(id));
-                    (target.map_or(0, |target| place(&target.id, &target.object).0), CHILD_RANK)
+                    (
+                        target.map_or(0, |target| place(&target.id, &target.object).0),
+                        CHILD_RANK,
+                    )
                 }
             };
             (step.id.clone(), (place, step.needs.clone()))
@@ -236,57 +331,86 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
 
 type Prunes = (Vec<((i32, u8), Step)>, Option<String>);
 
-fn prunes(inputs: &Inputs<'_>, targets: &[Target]) -> Prunes {
-    let children: BTreeSet<ObjectId> = targets.iter().map(child_id).collect();
+fn prunes(inputs: &Inputs<'_>) -> Prunes {
     let left: Vec<(&ObjectId, &Live)> = inputs
         .known
         .members
         .iter()
-        .filter(|(id, _)| !inputs.index.contains_key(id) && !children.contains(*id))
+        .filter(|(id, _)| !inputs.index.contains_key(id))
         .collect();
-    let verdicts: Vec<(Action, String)> = left.iter().map(|(id, live)| judge(id, live, &inputs.prune)).collect();
-    let candidates = verdicts.iter().filter(|(action, _)| *action == Action::Delete).count();
-    let refused = if candidates > 0 { may_prune(&inputs.prune, candidates).err() } else { None };
-    let steps = left.into_iter().zip(verdicts).map(|((id, live), (action, reason))| {
-        let (action, reason) = match (&refused, action) {
-            (Some(why), Action::Delete) if inputs.prune.enabled => (Action::Refuse, format!("it has left the source, but {why}")),
-            (Some(why), Action::Delete) => (Action::Keep, format!("it has left the source; {why}")),
-            _ => (action, reason),
-        };
-        let step = Step {
-            id: id.clone(),
-            api_version: String::new(),
-            action,
-            reason,
-            origin: None,
-            batch: 0,
-            needs: Vec::new(),
-            conflicts: Vec::new(),
-            expected: Some(expected(live)),
-            body: if action == Action::Delete { Body::Prune } else { Body::None },
-            diff: None,
-        };
-        (place(id, &annotations_of(live)), step)
-    });
+    let verdicts: Vec<(Action, String)> = left
+        .iter()
+        .map(|(id, live)| judge(id, live, &inputs.prune))
+        .collect();
+    let candidates = verdicts
+        .iter()
+        .filter(|(action, _)| *action == Action::Delete)
+        .count();
+    let refused = if candidates > 0 {
+        may_prune(&inputs.prune, candidates).err()
+    } else {
+        None
+    };
+    let steps = left
+        .into_iter()
+        .zip(verdicts)
+        .map(|((id, live), (action, reason))| {
+            let (action, reason) = match (&refused, action) {
+                (Some(why), Action::Delete) if inputs.prune.enabled => {
+                    (Action::Refuse, format!("it has left the source, but {why}"))
+                }
+                (Some(why), Action::Delete) => {
+                    (Action::Keep, format!("it has left the source; {why}"))
+                }
+                _ => (action, reason),
+            };
+            let step = Step {
+                id: id.clone(),
+                api_version: String::new(),
+                action,
+                reason,
+                origin: None,
+                batch: 0,
+                needs: Vec::new(),
+                conflicts: Vec::new(),
+                expected: Some(expected(live)),
+                body: if action == Action::Delete {
+                    Body::Prune
+                } else {
+                    Body::None
+                },
+                diff: None,
+            };
+            (place(id, &annotations_of(live)), step)
+        });
     (steps.collect(), refused.filter(|_| inputs.prune.enabled))
 }
 
 /// The part of a live object that [`place`] reads.
 fn annotations_of(live: &Live) -> Value {
-    let annotations: Map<String, Value> =
-        live.annotations.iter().map(|(key, value)| (key.clone(), Value::String(value.clone()))).collect();
+    let annotations: Map<String, Value> = live
+        .annotations
+        .iter()
+        .map(|(key, value)| (key.clone(), Value::String(value.clone())))
+        .collect();
     serde_json::json!({ "metadata": { "annotations": annotations } })
 }
 
-/// Deletes come last, in the reverse of the order in which things are made.
-fn after(mut prunes: Vec<((i32, u8), Step)>, last: Option<usize>) -> Vec<Step> {
+/// Deletes come last, in the reverse of the order in which things are made; then the Services whose Deployment went.
+fn last(mut prunes: Vec<((i32, u8), Step)>, mut late: Vec<Step>, first: usize) -> Vec<Step> {
     let mut places: Vec<(i32, u8)> = prunes.iter().map(|(place, _)| *place).collect();
     places.sort_unstable();
     places.dedup();
     places.reverse();
-    let first = last.map_or(0, |last| last + 1);
     for (place, step) in &mut prunes {
         step.batch = first + places.iter().position(|p| p == place).unwrap_or(0);
     }
-    prunes.into_iter().map(|(_, step)| step).collect()
+    for step in &mut late {
+        step.batch = first + places.len();
+    }
+    prunes
+        .into_iter()
+        .map(|(_, step)| step)
+        .chain(late)
+        .collect()
 }

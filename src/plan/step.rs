@@ -35,6 +35,18 @@ impl Action {
         )
     }
 
+    /// The word it is written with.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Configure => "configure",
+            Self::Unchanged => "unchanged",
+            Self::Delete => "delete",
+            Self::Keep => "keep",
+            Self::Refuse => "refuse",
+        }
+    }
+
     /// Tells whether executing it sends a write.
     pub fn is_write(self) -> bool {
         matches!(self, Self::Create | Self::Configure | Self::Delete)

@@ -18,7 +18,9 @@ pub async fn guard_contents(
     applyset: &str,
 ) -> Result<(), ClusterError> {
     let risky = |step: &&mut Step| {
-        step.action == Action::Delete && step.body == Body::Prune && takes_others_along(&step.id.group_kind)
+        step.action == Action::Delete
+            && step.body == Body::Prune
+            && takes_others_along(&step.id.group_kind)
     };
     let mut steps: Vec<&mut Step> = plan.steps.iter_mut().filter(risky).collect();
     if steps.is_empty() {
@@ -27,12 +29,16 @@ pub async fn guard_contents(
     let kinds = cluster.preferred_kinds(|_| true).await?;
     for step in &mut steps {
         let strangers = if step.id.group_kind.kind == "Namespace" {
-            let kinds = kinds.iter().filter(|kind| kind.scope == Scope::Namespaced && kind.listable);
+            let kinds = kinds
+                .iter()
+                .filter(|kind| kind.scope == Scope::Namespaced && kind.listable);
             strangers(cluster, kinds, Some(&step.id.name), applyset).await?
         } else {
             // `<plural>.<group>`
             let (plural, group) = step.id.name.split_once('.').unwrap_or((&step.id.name, ""));
-            let kinds = kinds.iter().filter(|kind| kind.resource.plural == plural && kind.resource.group == group);
+            let kinds = kinds
+                .iter()
+                .filter(|kind| kind.resource.plural == plural && kind.resource.group == group);
             strangers(cluster, kinds, None, applyset).await?
         };
         if let Err(why) = judge_contents(&strangers) {
@@ -52,7 +58,12 @@ async fn strangers(
 ) -> Result<BTreeSet<String>, ClusterError> {
     let lists = try_join_all(kinds.map(|kind| async move {
         let items = cluster.list_metadata(kind, namespace, None).await?;
-        Ok::<_, ClusterError>(items.into_iter().map(|live| (kind, live)).collect::<Vec<_>>())
+        Ok::<_, ClusterError>(
+            items
+                .into_iter()
+                .map(|live| (kind, live))
+                .collect::<Vec<_>>(),
+        )
     }))
     .await?;
     let items: Vec<(&Kind, Live)> = lists.into_iter().flatten().collect();
@@ -65,7 +76,11 @@ async fn strangers(
 
 /// What Kubernetes makes in every namespace, and what some other object owns and will take along anyway.
 fn comes_by_itself(kind: &Kind, live: &Live) -> bool {
-    let token = || live.annotations.get("kubernetes.io/service-account.name").is_some_and(|name| name == "default");
+    let token = || {
+        live.annotations
+            .get("kubernetes.io/service-account.name")
+            .is_some_and(|name| name == "default")
+    };
     !live.owner_references.is_empty()
         || match kind.resource.kind.as_str() {
             "ServiceAccount" => live.name == "default",
@@ -75,4 +90,3 @@ fn comes_by_itself(kind: &Kind, live: &Live) -> bool {
             _ => false,
         }
 }
-

@@ -45,10 +45,24 @@ impl Outcome {
     pub fn is_good(self) -> bool {
         !matches!(self, Self::Refused | Self::Failed | Self::Skipped)
     }
+
+    /// The word it is written with.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Configured => "configured",
+            Self::Unchanged => "unchanged",
+            Self::Deleted => "deleted",
+            Self::Kept => "kept",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+        }
+    }
 }
 
 /// What became of a step, and why.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Done {
     /// What became of it.
     pub outcome: Outcome,
@@ -56,12 +70,6 @@ pub struct Done {
     pub message: String,
     /// The object's metadata after an apply.
     pub live: Option<Live>,
-}
-
-impl PartialEq for Live {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.uid, &self.resource_version) == (&other.uid, &other.resource_version)
-    }
 }
 
 /// Executes a plan and tells of each step as it ends.
@@ -78,25 +86,47 @@ pub async fn execute(
 ) -> Result<Vec<Done>, ClusterError> {
     let mut done: Vec<Option<Done>> = vec![None; plan.steps.len()];
     let mut results: HashMap<&ObjectId, Outcome> = HashMap::new();
-    let mut uids: BTreeMap<ObjectId, String> =
-        targets.iter().filter_map(|(id, target)| Some((id.clone(), target.live.as_ref()?.uid.clone()))).collect();
+    let mut uids: BTreeMap<ObjectId, String> = targets
+        .iter()
+        .filter_map(|(id, target)| Some((id.clone(), target.live.as_ref()?.uid.clone())))
+        .collect();
     let batches: BTreeSet<usize> = plan.steps.iter().map(|step| step.batch).collect();
     for batch in batches {
-        let failures = results.values().filter(|outcome| !outcome.is_good()).count();
-        let steps = plan.steps.iter().enumerate().filter(|(_, step)| step.batch == batch);
+        let failures = results
+            .values()
+            .filter(|outcome| !outcome.is_good())
+            .count();
+        let steps = plan
+            .steps
+            .iter()
+            .enumerate()
+            .filter(|(_, step)| step.batch == batch);
         let running = steps.map(|(i, step)| {
-            let context = Context { cluster, kinds, results: &results, uids: &uids, failures };
+            let context = Context {
+                cluster,
+                kinds,
+                results: &results,
+                uids: &uids,
+                failures,
+            };
             async move {
                 let done = context.run(step).await;
                 observe(step, &done);
                 (i, step, done)
             }
         });
-        let ended: Vec<_> = stream::iter(running).buffer_unordered(settings.concurrency.max(1)).collect().await;
+        let ended: Vec<_> = stream::iter(running)
+            .buffer_unordered(settings.concurrency.max(1))
+            .collect()
+            .await;
         let mut definitions = Vec::new();
         for (i, step, result) in ended {
             results.insert(&step.id, result.outcome);
-            if let Some(live) = result.live.as_ref().filter(|_| step.id.group_kind == Target::group_kind()) {
+            if let Some(live) = result
+                .live
+                .as_ref()
+                .filter(|_| step.id.group_kind == Target::group_kind())
+            {
                 uids.insert(step.id.clone(), live.uid.clone());
             }
             if step.id.group_kind.kind == "CustomResourceDefinition" && step.action.is_write() {
@@ -110,7 +140,12 @@ pub async fn execute(
             for step in &definitions {
                 established(cluster, kinds, &step.id.name).await;
             }
-            let versions = plan.steps.iter().map(|step| step.api_version.clone()).filter(|v| !v.is_empty()).collect();
+            let versions = plan
+                .steps
+                .iter()
+                .map(|step| step.api_version.clone())
+                .filter(|v| !v.is_empty())
+                .collect();
             kinds.extend(cluster.kinds(&versions).await?);
         }
     }
@@ -119,7 +154,9 @@ pub async fn execute(
 
 /// Waits until a definition's kind is served. When it is not in time, the objects that need it will say so.
 pub(super) async fn established(cluster: &Cluster, kinds: &Kinds, name: &str) {
-    let Some(kind) = kinds.get("apiextensions.k8s.io/v1", "CustomResourceDefinition") else { return };
+    let Some(kind) = kinds.get("apiextensions.k8s.io/v1", "CustomResourceDefinition") else {
+        return;
+    };
     let served = async {
         loop {
             let crd = cluster.get(kind, None, name).await;
@@ -143,31 +180,56 @@ struct Context<'a> {
 
 impl Context<'_> {
     async fn run(self, step: &Step) -> Done {
-        let done = |outcome, message: &str| Done { outcome, message: message.to_owned(), live: None };
+        let done = |outcome, message: &str| Done {
+            outcome,
+            message: message.to_owned(),
+            live: None,
+        };
         match step.action {
             Action::Unchanged => return done(Outcome::Unchanged, &step.reason),
             Action::Keep => return done(Outcome::Kept, &step.reason),
             Action::Refuse => return done(Outcome::Refused, &step.reason),
             Action::Create | Action::Configure | Action::Delete => {}
         }
-        let unmet = step.needs.iter().find(|need| self.results.get(need).is_some_and(|outcome| !outcome.is_good()));
+        let unmet = step.needs.iter().find(|need| {
+            self.results
+                .get(need)
+                .is_some_and(|outcome| !outcome.is_good())
+        });
         if let Some(need) = unmet {
-            return done(Outcome::Skipped, &format!("it needs {need}, which did not come about"));
+            return done(
+                Outcome::Skipped,
+                &format!("it needs {need}, which did not come about"),
+            );
         }
         if step.body == Body::Prune && self.failures > 0 {
-            let message = format!("it stays, since {} other objects did not come about", self.failures);
+            let message = format!(
+                "it stays, since {} other objects did not come about",
+                self.failures
+            );
             return done(Outcome::Skipped, &message);
         }
         match self.send(step).await {
-            Ok((outcome, live)) => Done { outcome, message: step.reason.clone(), live },
+            Ok((outcome, live)) => Done {
+                outcome,
+                message: step.reason.clone(),
+                live,
+            },
             Err(error) => {
                 let secret = matches!(&step.body, Body::Apply { object, .. } if is_secret(object));
-                let error = if secret { error.without_values() } else { error };
+                let error = if secret {
+                    error.without_values()
+                } else {
+                    error
+                };
                 let hint = match &error {
                     ClusterError::FieldConflict(_) => " (--force-conflicts takes the fields)",
                     _ => "",
                 };
-                done(Outcome::Failed, &format!("{} {}: {error}{hint}", attempt(step), step.id))
+                done(
+                    Outcome::Failed,
+                    &format!("{} {}: {error}{hint}", attempt(step), step.id),
+                )
             }
         }
     }
@@ -179,18 +241,29 @@ impl Context<'_> {
             Body::None => Ok((Outcome::Unchanged, None)),
             Body::Delete | Body::Prune => {
                 let expected = step.expected.as_ref().ok_or_else(|| unplanned(step))?;
-                self.cluster.delete(kind, namespace, &step.id.name, expected).await?;
+                self.cluster
+                    .delete(kind, namespace, &step.id.name, expected)
+                    .await?;
                 Ok((Outcome::Deleted, None))
             }
             Body::Apply { object, force } => {
                 let live = self.apply(kind, object, *force).await?;
                 Ok((outcome(step.expected.as_ref(), &live), Some(live)))
             }
-            Body::Child { object, target, purge } => {
-                let uid = self.uids.get(target).ok_or_else(|| ClusterError::NotFound(format!("{target} is not there")))?;
+            Body::Child {
+                object,
+                target,
+                purge,
+            } => {
+                let uid = self
+                    .uids
+                    .get(target)
+                    .ok_or_else(|| ClusterError::NotFound(format!("{target} is not there")))?;
                 let object = owned(object, target, uid);
                 if let (Some(patch), Some(expected)) = (purge, &step.expected) {
-                    self.cluster.purge(kind, namespace, &step.id.name, patch.clone(), expected).await?;
+                    self.cluster
+                        .purge(kind, namespace, &step.id.name, patch.clone(), expected)
+                        .await?;
                 }
                 let live = self.apply(kind, &object, true).await?;
                 Ok((outcome(step.expected.as_ref(), &live), Some(live)))
@@ -203,7 +276,9 @@ impl Context<'_> {
         let mut tries = 0;
         loop {
             match self.cluster.apply(kind, object, force).await {
-                Err(ClusterError::NotFound(message)) if message.contains("requested resource") && tries < 20 => {
+                Err(ClusterError::NotFound(message))
+                    if message.contains("requested resource") && tries < 20 =>
+                {
                     tries += 1;
                     tokio::time::sleep(LOOK_AGAIN).await;
                 }
@@ -219,7 +294,10 @@ impl Context<'_> {
         };
         found.ok_or_else(|| {
             let (group, _) = split_api_version(&step.api_version);
-            ClusterError::NotFound(format!("the cluster does not know the kind {} of {group}", step.id.group_kind.kind))
+            ClusterError::NotFound(format!(
+                "the cluster does not know the kind {} of {group}",
+                step.id.group_kind.kind
+            ))
         })
     }
 }
@@ -248,5 +326,8 @@ fn attempt(step: &Step) -> &'static str {
 }
 
 fn unplanned(step: &Step) -> ClusterError {
-    ClusterError::Changed(format!("{} was not in the cluster when this was planned", step.id))
+    ClusterError::Changed(format!(
+        "{} was not in the cluster when this was planned",
+        step.id
+    ))
 }

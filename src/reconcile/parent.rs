@@ -20,11 +20,13 @@ const TOOL: &str = "covergence";
 /// When another tool keeps this apply set.
 pub fn check_tooling(parent: Option<&Value>) -> Result<(), ClusterError> {
     let annotations = parent.and_then(|parent| parent.pointer("/metadata/annotations"));
-    let tooling = annotations.and_then(|a| a.get(APPLYSET_TOOLING)).and_then(Value::as_str);
+    let tooling = annotations
+        .and_then(|a| a.get(APPLYSET_TOOLING))
+        .and_then(Value::as_str);
     match tooling {
-        Some(other) if other.split('/').next() != Some(TOOL) => {
-            Err(ClusterError::Invalid(format!("this apply set is kept by {other}; choose another --name")))
-        }
+        Some(other) if other.split('/').next() != Some(TOOL) => Err(ClusterError::Invalid(
+            format!("this apply set is kept by {other}; choose another --name"),
+        )),
         _ => Ok(()),
     }
 }
@@ -40,11 +42,21 @@ pub async fn keep_inventory(
     settings: &Settings,
     inventory: &Inventory,
 ) -> Result<Option<Live>, ClusterError> {
-    let (kinds, namespaces) = (group_kinds(&inventory.group_kinds), own_excluded(&inventory.namespaces, settings));
+    let (kinds, namespaces) = (
+        group_kinds(&inventory.group_kinds),
+        own_excluded(&inventory.namespaces, settings),
+    );
     let annotations = parent.and_then(|parent| parent.pointer("/metadata/annotations"));
-    let says = |key: &str, value: &str| annotations.and_then(|a| a.get(key)).and_then(Value::as_str) == Some(value);
+    let says = |key: &str, value: &str| {
+        annotations.and_then(|a| a.get(key)).and_then(Value::as_str) == Some(value)
+    };
     let labelled = parent
-        .and_then(|parent| parent.pointer("/metadata/labels")?.get(APPLYSET_ID)?.as_str())
+        .and_then(|parent| {
+            parent
+                .pointer("/metadata/labels")?
+                .get(APPLYSET_ID)?
+                .as_str()
+        })
         .is_some_and(|id| id == settings.applyset());
     if labelled && says(APPLYSET_GROUP_KINDS, &kinds) && says(APPLYSET_NAMESPACES, &namespaces) {
         return Ok(None);
@@ -64,7 +76,14 @@ pub async fn keep_inventory(
         },
         "spec": {},
     });
-    cluster.apply(kind, &object, true).await.map(Some)
+    match cluster.apply(kind, &object, true).await {
+        Ok(live) => Ok(Some(live)),
+        Err(ClusterError::NotFound(message)) => Err(ClusterError::NotFound(format!(
+            "Sync {}/{} cannot be kept: {message}; create the namespace, add it to the source, or choose another with -n",
+            settings.namespace, settings.name
+        ))),
+        Err(error) => Err(error),
+    }
 }
 
 fn group_kinds(kinds: &BTreeSet<GroupKind>) -> String {
@@ -74,6 +93,10 @@ fn group_kinds(kinds: &BTreeSet<GroupKind>) -> String {
 }
 
 fn own_excluded(namespaces: &BTreeSet<String>, settings: &Settings) -> String {
-    let others: Vec<&str> = namespaces.iter().map(String::as_str).filter(|n| *n != settings.namespace).collect();
+    let others: Vec<&str> = namespaces
+        .iter()
+        .map(String::as_str)
+        .filter(|n| *n != settings.namespace)
+        .collect();
     others.join(",")
 }

@@ -30,14 +30,21 @@ pub async fn preview(
     let previews: Vec<_> = steps
         .iter()
         .map(|step| async {
-            let wanted = step.action.is_write() || step.action == Action::Refuse || full && step.action == Action::Unchanged;
+            let wanted = step.action.is_write()
+                || step.action == Action::Refuse
+                || full && step.action == Action::Unchanged;
             if !wanted {
                 return Ok(None);
             }
-            preview_step(cluster, step, survey, &pending).await.map(Some)
+            preview_step(cluster, step, survey, &pending)
+                .await
+                .map(Some)
         })
         .collect();
-    let previews: Vec<_> = stream::iter(previews).buffered(concurrency.max(1)).collect().await;
+    let previews: Vec<_> = stream::iter(previews)
+        .buffered(concurrency.max(1))
+        .collect()
+        .await;
     for (step, preview) in steps.iter_mut().zip(previews) {
         if let Some(preview) = preview? {
             preview.enter(step);
@@ -56,13 +63,19 @@ impl Pending {
     fn of(steps: &[Step], survey: &Survey) -> Self {
         let created = |kind: &str| {
             let kind = kind.to_owned();
-            steps.iter().filter(move |s| s.action == Action::Create && s.id.group_kind.kind == kind)
+            steps
+                .iter()
+                .filter(move |s| s.action == Action::Create && s.id.group_kind.kind == kind)
         };
-        let namespaces = created("Namespace").filter(|s| s.id.group_kind.group.is_empty()).map(|s| s.id.name.clone());
+        let namespaces = created("Namespace")
+            .filter(|s| s.id.group_kind.group.is_empty())
+            .map(|s| s.id.name.clone());
         let targets = survey.known.targets.values();
         Self {
             namespaces: namespaces.collect(),
-            targets: targets.map(|t| (t.id(), t.live.as_ref().map(|live| live.uid.clone()))).collect(),
+            targets: targets
+                .map(|t| (t.id(), t.live.as_ref().map(|live| live.uid.clone())))
+                .collect(),
         }
     }
 }
@@ -84,7 +97,10 @@ impl Preview {
         match self.refused {
             Some(ClusterError::FieldConflict(conflicts)) => {
                 step.action = Action::Refuse;
-                step.reason = format!("{}; other managers own fields of it (--force-conflicts takes them)", step.reason);
+                step.reason = format!(
+                    "{}; other managers own fields of it (--force-conflicts takes them)",
+                    step.reason
+                );
                 step.conflicts = conflicts;
             }
             Some(error) => {
@@ -112,11 +128,16 @@ async fn preview_step(
         // A delete, or something that stays: shown as it is.
         let kind = survey.kinds.any_version(&step.id.group_kind);
         let live = match kind {
-            Some(kind) if step.action == Action::Delete => cluster.get(kind, namespace, &step.id.name).await?,
+            Some(kind) if step.action == Action::Delete => {
+                cluster.get(kind, namespace, &step.id.name).await?
+            }
             _ => None,
         };
         let diff = live.and_then(|live| diff(&live, &Value::Null, &name));
-        return Ok(Preview { diff, ..Preview::default() });
+        return Ok(Preview {
+            diff,
+            ..Preview::default()
+        });
     };
     let as_written = diff(&Value::Null, &object, &name);
     let after = |what: &str| Preview {
@@ -124,8 +145,15 @@ async fn preview_step(
         note: Some(format!("checked after {what} is there")),
         ..Preview::default()
     };
-    let Some(kind) = survey.kinds.get(&step.api_version, &step.id.group_kind.kind) else {
-        let definition = if step.api_version == API_VERSION { "the CRD that sync installs" } else { "its CRD" };
+    let Some(kind) = survey
+        .kinds
+        .get(&step.api_version, &step.id.group_kind.kind)
+    else {
+        let definition = if step.api_version == API_VERSION {
+            "the CRD that sync installs"
+        } else {
+            "its CRD"
+        };
         return Ok(after(definition));
     };
     if let Some(namespace) = namespace.filter(|n| survey.missing_namespaces.contains(*n)) {
@@ -133,7 +161,11 @@ async fn preview_step(
             return Ok(after(&format!("namespace {namespace}")));
         }
         let error = ClusterError::NotFound(format!("namespace {namespace} does not exist"));
-        return Ok(Preview { diff: as_written, refused: Some(error), ..Preview::default() });
+        return Ok(Preview {
+            diff: as_written,
+            refused: Some(error),
+            ..Preview::default()
+        });
     }
     dry_run(cluster, kind, step, &object, as_written).await
 }
@@ -150,28 +182,58 @@ async fn dry_run(
         _ => true,
     };
     let live = match step.expected {
-        Some(_) => cluster.get(kind, step.id.namespace.as_deref(), &step.id.name).await?,
+        Some(_) => {
+            cluster
+                .get(kind, step.id.namespace.as_deref(), &step.id.name)
+                .await?
+        }
         None => None,
     };
     let (merged, refused) = match cluster.dry_run(kind, object, force).await {
         Ok(merged) => (Some(merged), None),
         // What it would look like is worth seeing even so.
-        Err(error @ ClusterError::FieldConflict(_)) => (cluster.dry_run(kind, object, true).await.ok(), Some(error)),
+        Err(error @ ClusterError::FieldConflict(_)) => {
+            (cluster.dry_run(kind, object, true).await.ok(), Some(error))
+        }
         Err(error @ ClusterError::Unavailable(_)) => return Err(error),
         Err(error) if is_secret(object) => (None, Some(error.without_values())),
         Err(error) => (None, Some(error)),
     };
     // A Step that was refused for a reason of its own keeps it.
-    let refused = if step.action == Action::Refuse { None } else { refused };
-    let Some(mut merged) = merged else { return Ok(Preview { diff: as_written, refused, ..Preview::default() }) };
+    let refused = if step.action == Action::Refuse {
+        None
+    } else {
+        refused
+    };
+    let Some(mut merged) = merged else {
+        return Ok(Preview {
+            diff: as_written,
+            refused,
+            ..Preview::default()
+        });
+    };
     let name = file_name(step);
-    let Some(live) = live else { return Ok(Preview { diff: as_written, refused, ..Preview::default() }) };
-    if let Body::Child { purge: Some(patch), .. } = &step.body {
+    let Some(live) = live else {
+        return Ok(Preview {
+            diff: as_written,
+            refused,
+            ..Preview::default()
+        });
+    };
+    if let Body::Child {
+        purge: Some(patch), ..
+    } = &step.body
+    {
         merge(&mut merged, patch);
     }
     let diff = diff(&live, &merged, &name);
     let changes = diff.is_some();
-    Ok(Preview { diff, refused, note: None, changes })
+    Ok(Preview {
+        diff,
+        refused,
+        note: None,
+        changes,
+    })
 }
 
 /// The object as it would be sent now; the owner of a Service may not be there yet.
@@ -213,11 +275,20 @@ fn merge(target: &mut Value, patch: &Value) {
 /// `group.version.Kind.namespace.name`, as `kubectl diff` names its files.
 fn file_name(step: &Step) -> String {
     let api = step.api_version.split('/').collect::<Vec<_>>().join(".");
-    let api = if api.is_empty() { step.id.group_kind.group.clone() } else { api };
+    let api = if api.is_empty() {
+        step.id.group_kind.group.clone()
+    } else {
+        api
+    };
     let namespace = step.id.namespace.as_deref().unwrap_or_default();
-    [api.as_str(), &step.id.group_kind.kind, namespace, &step.id.name]
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join(".")
+    [
+        api.as_str(),
+        &step.id.group_kind.kind,
+        namespace,
+        &step.id.name,
+    ]
+    .into_iter()
+    .filter(|part| !part.is_empty())
+    .collect::<Vec<_>>()
+    .join(".")
 }

@@ -29,8 +29,18 @@ pub struct Facts<'a> {
 
 /// Computes the status that follows an earlier one. It is the same when nothing has changed.
 pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
-    let count = |wanted: Outcome| facts.done.iter().filter(|done| done.outcome == wanted).count();
-    let failed = facts.done.iter().filter(|done| !done.outcome.is_good()).count();
+    let count = |wanted: Outcome| {
+        facts
+            .done
+            .iter()
+            .filter(|done| done.outcome == wanted)
+            .count()
+    };
+    let failed = facts
+        .done
+        .iter()
+        .filter(|done| !done.outcome.is_good())
+        .count();
     let int = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
     let applied = failed == 0 && facts.trouble.is_none();
     let finding = if applied {
@@ -45,7 +55,12 @@ pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
             Some(trouble) => trouble.to_owned(),
             None => format!("{failed} of {} steps did not come about", facts.done.len()),
         };
-        Finding { type_: "Ready", status: ConditionStatus::False, reason: "ReconciliationFailed", message }
+        Finding {
+            type_: "Ready",
+            status: ConditionStatus::False,
+            reason: "ReconciliationFailed",
+            message,
+        }
     };
     let run = Run {
         time: facts.now.to_owned(),
@@ -70,15 +85,25 @@ pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
         },
         rendered_digest: Some(facts.digest.to_owned()),
         last_handled_reconcile_at: previous.last_handled_reconcile_at.clone(),
-        objects: Some(ObjectCount { total: int(facts.total), failed: int(failed) }),
+        objects: Some(ObjectCount {
+            total: int(facts.total),
+            failed: int(failed),
+        }),
         runs,
-        conditions: conditions(vec![finding], &previous.conditions, facts.generation, facts.now),
+        conditions: conditions(
+            vec![finding],
+            &previous.conditions,
+            facts.generation,
+            facts.now,
+        ),
     }
 }
 
 /// Reads the status of a live Sync; one that cannot be read is written anew.
 pub fn previous(parent: Option<&Value>) -> SyncStatus {
-    parent.and_then(|parent| serde_json::from_value(parent.get("status")?.clone()).ok()).unwrap_or_default()
+    parent
+        .and_then(|parent| serde_json::from_value(parent.get("status")?.clone()).ok())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -86,16 +111,31 @@ mod tests {
     use super::*;
 
     fn facts<'a>(done: &'a [Done], now: &'a str) -> Facts<'a> {
-        Facts { revision: "r", digest: "d", total: 1, done, trouble: None, generation: Some(1), now }
+        Facts {
+            revision: "r",
+            digest: "d",
+            total: 1,
+            done,
+            trouble: None,
+            generation: Some(1),
+            now,
+        }
     }
 
     fn done(outcome: Outcome) -> [Done; 1] {
-        [Done { outcome, message: String::new(), live: None }]
+        [Done {
+            outcome,
+            message: String::new(),
+            live: None,
+        }]
     }
 
     #[test]
     fn c50_a_run_that_changes_nothing_leaves_the_status_as_it_is() {
-        let first = record(&facts(&done(Outcome::Created), "t1"), &SyncStatus::default());
+        let first = record(
+            &facts(&done(Outcome::Created), "t1"),
+            &SyncStatus::default(),
+        );
         let second = record(&facts(&done(Outcome::Unchanged), "t2"), &first);
         assert_eq!(first, second);
         assert_eq!(first.runs.len(), 1);
@@ -103,9 +143,21 @@ mod tests {
 
     #[test]
     fn a_failed_run_keeps_the_last_applied_revision() {
-        let first = record(&facts(&done(Outcome::Created), "t1"), &SyncStatus::default());
-        let trouble = Facts { revision: "r2", ..facts(&[], "t2") };
-        let failed = record(&Facts { trouble: Some("it is broken"), ..trouble }, &first);
+        let first = record(
+            &facts(&done(Outcome::Created), "t1"),
+            &SyncStatus::default(),
+        );
+        let trouble = Facts {
+            revision: "r2",
+            ..facts(&[], "t2")
+        };
+        let failed = record(
+            &Facts {
+                trouble: Some("it is broken"),
+                ..trouble
+            },
+            &first,
+        );
         assert_eq!(failed.last_applied_revision.as_deref(), Some("r"));
         assert_eq!(failed.last_attempted_revision.as_deref(), Some("r2"));
         assert_eq!(failed.conditions[0].status, ConditionStatus::False);

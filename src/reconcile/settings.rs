@@ -26,8 +26,6 @@ pub struct Settings {
     pub force_conflicts: bool,
     /// How long to wait until all objects are healthy; not at all when absent.
     pub wait: Option<Duration>,
-    /// Whether objects that are as applied are dry-run all the same.
-    pub full: bool,
     /// Domain of the cluster's Services.
     pub cluster_domain: String,
     /// The most requests in flight.
@@ -38,6 +36,9 @@ impl Settings {
     /// The apply set's id: `applyset-<base64url(sha256(name.namespace.kind.group))>-v1`, as in kubectl.
     pub fn applyset(&self) -> String {
         let parent = format!("{}.{}.Sync.{}", self.name, self.namespace, names::GROUP);
-        format!("applyset-{}-v1", URL_SAFE_NO_PAD.encode(Sha256::digest(parent)))
+        format!(
+            "applyset-{}-v1",
+            URL_SAFE_NO_PAD.encode(Sha256::digest(parent))
+        )
     }
 }

@@ -67,9 +67,17 @@ pub async fn report_targets(
     known: &mut Known,
     fresh: bool,
 ) -> Result<Vec<(TargetReport, Option<ClusterError>)>, ClusterError> {
-    let results: BTreeMap<&ObjectId, (&Step, &Done)> =
-        facts.plan.steps.iter().zip(facts.done).map(|(step, done)| (&step.id, (step, done))).collect();
-    let present: Vec<Target> = targets.iter().filter_map(|target| present(target, &results)).collect();
+    let results: BTreeMap<&ObjectId, (&Step, &Done)> = facts
+        .plan
+        .steps
+        .iter()
+        .zip(facts.done)
+        .map(|(step, done)| (&step.id, (step, done)))
+        .collect();
+    let present: Vec<Target> = targets
+        .iter()
+        .filter_map(|target| present(target, &results))
+        .collect();
     refresh_deployments(facts, &present, &results, known, fresh).await?;
     let states: Vec<(Target, Option<Deployment>, Intent)> = present
         .into_iter()
@@ -79,17 +87,31 @@ pub async fn report_targets(
             (target, deployment, intent)
         })
         .collect();
-    let applied = states.iter().filter(|(.., intent)| matches!(intent, Intent::Applied)).map(|(target, ..)| target);
+    let applied = states
+        .iter()
+        .filter(|(.., intent)| matches!(intent, Intent::Applied))
+        .map(|(target, ..)| target);
     let counts = endpoint_counts(facts, applied).await?;
     let writes = states.into_iter().map(|(target, deployment, intent)| {
         let service = match intent {
-            Intent::Applied => ServiceState::Applied(counts.get(&child_id(&target)).copied().unwrap_or_default()),
+            Intent::Applied => {
+                ServiceState::Applied(counts.get(&child_id(&target)).copied().unwrap_or_default())
+            }
             Intent::Other(state) => state,
         };
-        let status = status(&target, deployment.as_ref(), &service, &facts.settings.cluster_domain, facts.now);
+        let status = status(
+            &target,
+            deployment.as_ref(),
+            &service,
+            &facts.settings.cluster_domain,
+            facts.now,
+        );
         write(facts, target, status)
     });
-    Ok(stream::iter(writes).buffered(facts.settings.concurrency.max(1)).collect().await)
+    Ok(stream::iter(writes)
+        .buffered(facts.settings.concurrency.max(1))
+        .collect()
+        .await)
 }
 
 enum Intent {
@@ -110,7 +132,10 @@ fn present(target: &Target, results: &BTreeMap<&ObjectId, (&Step, &Done)>) -> Op
             known.generation = live.generation;
         }
     }
-    target.live.as_ref().filter(|live| !live.terminating && !live.uid.is_empty())?;
+    target
+        .live
+        .as_ref()
+        .filter(|live| !live.terminating && !live.uid.is_empty())?;
     Some(target)
 }
 
@@ -119,7 +144,9 @@ fn intent(
     deployment: Option<&Deployment>,
     results: &BTreeMap<&ObjectId, (&Step, &Done)>,
 ) -> Intent {
-    let child = results.get(&child_id(target)).filter(|(step, _)| step.needs.first() == Some(&target.id()));
+    let child = results
+        .get(&child_id(target))
+        .filter(|(step, _)| step.needs.first() == Some(&target.id()));
     let failed = child.filter(|(_, done)| !done.outcome.is_good());
     match (coverage_service(target, deployment), failed) {
         (Ok(_), None) => Intent::Applied,
@@ -150,9 +177,19 @@ async fn refresh_deployments(
         .filter(|id| fresh || written(id))
         .map(|id| (id.namespace, id.name))
         .collect();
-    let Some(kind) = facts.kinds.get("apps/v1", "Deployment").filter(|_| !places.is_empty()) else { return Ok(()) };
+    let Some(kind) = facts
+        .kinds
+        .get("apps/v1", "Deployment")
+        .filter(|_| !places.is_empty())
+    else {
+        return Ok(());
+    };
     for ((namespace, name), object) in facts.cluster.objects_of(kind, places).await? {
-        let id = ObjectId { group_kind: GroupKind::new("apps", "Deployment"), namespace, name };
+        let id = ObjectId {
+            group_kind: GroupKind::new("apps", "Deployment"),
+            namespace,
+            name,
+        };
         known.deployments.insert(id, Deployment::from_json(&object));
     }
     Ok(())
@@ -170,13 +207,25 @@ async fn endpoint_counts(
     }
     let versions = ["discovery.k8s.io/v1", "discovery.k8s.io/v1beta1"].map(str::to_owned);
     let kinds = facts.cluster.kinds(&versions.clone().into()).await?;
-    let Some(kind) = versions.iter().find_map(|version| kinds.get(version, "EndpointSlice")) else {
+    let Some(kind) = versions
+        .iter()
+        .find_map(|version| kinds.get(version, "EndpointSlice"))
+    else {
         return Ok(BTreeMap::new());
     };
-    let namespaces = services.iter().filter_map(|id| id.namespace.clone()).collect();
+    let namespaces = services
+        .iter()
+        .filter_map(|id| id.namespace.clone())
+        .collect();
     let selector = format!("{}={}", MANAGED_BY.0, MANAGED_BY.1);
-    let slices = facts.cluster.objects_in(kind, &namespaces, Some(&selector)).await?;
-    Ok(count_endpoints(&slices).into_iter().filter(|(id, _)| services.contains(id)).collect())
+    let slices = facts
+        .cluster
+        .objects_in(kind, &namespaces, Some(&selector))
+        .await?;
+    Ok(count_endpoints(&slices)
+        .into_iter()
+        .filter(|(id, _)| services.contains(id))
+        .collect())
 }
 
 /// Counts pods, not addresses: one pod may have an address of each family, in several slices.
@@ -184,41 +233,76 @@ fn count_endpoints(slices: &[Value]) -> BTreeMap<ObjectId, EndpointCount> {
     let mut pods: BTreeMap<ObjectId, BTreeMap<String, bool>> = BTreeMap::new();
     for slice in slices {
         let text = |pointer| slice.pointer(pointer).and_then(Value::as_str);
-        let Some(name) = text("/metadata/labels/kubernetes.io~1service-name") else { continue };
+        let Some(name) = text("/metadata/labels/kubernetes.io~1service-name") else {
+            continue;
+        };
         let id = ObjectId {
             group_kind: GroupKind::new("", "Service"),
             namespace: text("/metadata/namespace").map(str::to_owned),
             name: name.to_owned(),
         };
         let pods = pods.entry(id).or_default();
-        for endpoint in slice.get("endpoints").and_then(Value::as_array).into_iter().flatten() {
+        for endpoint in slice
+            .get("endpoints")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             let text = |pointer| endpoint.pointer(pointer).and_then(Value::as_str);
-            let Some(pod) = text("/targetRef/uid").or_else(|| text("/addresses/0")) else { continue };
+            let Some(pod) = text("/targetRef/uid").or_else(|| text("/addresses/0")) else {
+                continue;
+            };
             let is = |condition: &str| endpoint.get("conditions")?.get(condition)?.as_bool();
             // `ready` is always true where not-ready addresses are published; `serving` (since v1.22) is the truth.
             let ready = is("serving").or_else(|| is("ready")).unwrap_or(true);
-            pods.entry(pod.to_owned()).and_modify(|r| *r |= ready).or_insert(ready);
+            pods.entry(pod.to_owned())
+                .and_modify(|r| *r |= ready)
+                .or_insert(ready);
         }
     }
     let count = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
     pods.into_iter()
         .map(|(id, pods)| {
             let ready = pods.values().filter(|ready| **ready).count();
-            (id, EndpointCount { ready: count(ready), total: count(pods.len()) })
+            (
+                id,
+                EndpointCount {
+                    ready: count(ready),
+                    total: count(pods.len()),
+                },
+            )
         })
         .collect()
 }
 
-async fn write(facts: &Facts<'_>, target: Target, status: TargetStatus) -> (TargetReport, Option<ClusterError>) {
-    let same = target.live.as_ref().is_some_and(|live| live.status == status);
+async fn write(
+    facts: &Facts<'_>,
+    target: Target,
+    status: TargetStatus,
+) -> (TargetReport, Option<ClusterError>) {
+    let same = target
+        .live
+        .as_ref()
+        .is_some_and(|live| live.status == status);
     let error = match facts.kinds.get(API_VERSION, "ClosureJVMTarget") {
         Some(kind) if !same => {
             let body = serde_json::to_value(&status).unwrap_or_default();
-            facts.cluster.apply_status(kind, &target.namespace, &target.name, &body).await.err()
+            facts
+                .cluster
+                .apply_status(kind, &target.namespace, &target.name, &body)
+                .await
+                .err()
         }
         _ => None,
     };
-    (TargetReport { namespace: target.namespace, name: target.name, status }, error)
+    (
+        TargetReport {
+            namespace: target.namespace,
+            name: target.name,
+            status,
+        },
+        error,
+    )
 }
 
 #[cfg(test)]
@@ -235,11 +319,12 @@ mod tests {
                 "endpoints": endpoints,
             })
         };
-        let pod = |uid: &str, address: &str, conditions: Value| {
-            json!({ "addresses": [address], "conditions": conditions, "targetRef": { "uid": uid } })
-        };
+        let pod = |uid: &str, address: &str, conditions: Value| json!({ "addresses": [address], "conditions": conditions, "targetRef": { "uid": uid } });
         let slices = [
-            slice(json!([pod("a", "10.0.0.1", json!({ "ready": true })), pod("b", "10.0.0.2", json!({ "ready": true, "serving": false }))])),
+            slice(json!([
+                pod("a", "10.0.0.1", json!({ "ready": true })),
+                pod("b", "10.0.0.2", json!({ "ready": true, "serving": false }))
+            ])),
             slice(json!([pod("a", "fd00::1", json!({ "ready": true }))])),
             slice(json!(null)),
         ];

@@ -38,25 +38,38 @@ pub async fn wait_until_current(
     let mut places: BTreeMap<(&str, &GroupKind), BTreeSet<Place>> = BTreeMap::new();
     for d in objects.iter().filter(|d| has_health(&d.id.group_kind)) {
         let kind = (d.api_version.as_str(), &d.id.group_kind);
-        places.entry(kind).or_default().insert((d.id.namespace.clone(), d.id.name.clone()));
+        places
+            .entry(kind)
+            .or_default()
+            .insert((d.id.namespace.clone(), d.id.name.clone()));
     }
     loop {
         let mut unhealthy = Vec::new();
         for ((version, group_kind), places) in &mut places {
-            let Some(kind) = kinds.get(version, &group_kind.kind) else { continue };
+            let Some(kind) = kinds.get(version, &group_kind.kind) else {
+                continue;
+            };
             let found = cluster.objects_of(kind, places.clone()).await?;
             places.retain(|place| {
-                let health = found.get(place).map_or_else(|| Health::InProgress("it is not there".into()), health);
+                let health = found
+                    .get(place)
+                    .map_or_else(|| Health::InProgress("it is not there".into()), health);
                 let current = health == Health::Current;
                 if !current {
                     let (namespace, name) = place.clone();
-                    let id = ObjectId { group_kind: (*group_kind).clone(), namespace, name };
+                    let id = ObjectId {
+                        group_kind: (*group_kind).clone(),
+                        namespace,
+                        name,
+                    };
                     unhealthy.push(Unhealthy { id, health });
                 }
                 !current
             });
         }
-        let failed = unhealthy.iter().any(|u| matches!(u.health, Health::Failed(_)));
+        let failed = unhealthy
+            .iter()
+            .any(|u| matches!(u.health, Health::Failed(_)));
         if unhealthy.is_empty() || failed || Instant::now() + LOOK_AGAIN > deadline {
             return Ok(unhealthy);
         }
@@ -66,7 +79,15 @@ pub async fn wait_until_current(
 
 /// Kinds that are as they should be from the moment they exist need no look. Targets are judged by their own status.
 fn has_health(kind: &GroupKind) -> bool {
-    let plain = ["ConfigMap", "Secret", "Service", "ServiceAccount", "LimitRange", "ResourceQuota", "Endpoints"];
+    let plain = [
+        "ConfigMap",
+        "Secret",
+        "Service",
+        "ServiceAccount",
+        "LimitRange",
+        "ResourceQuota",
+        "Endpoints",
+    ];
     *kind != Target::group_kind()
         && kind.group != "rbac.authorization.k8s.io"
         && !(kind.group.is_empty() && plain.contains(&kind.kind.as_str()))

@@ -10,4 +10,6 @@ mod load_printing;
 mod load_reading;
 mod source_directory;
 mod source_git_local;
+mod source_git_remote;
+mod source_git_ssh;
 mod support;

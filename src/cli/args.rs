@@ -1,0 +1,208 @@
+//! What was typed. What it means is in `settings`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+const EXAMPLES: &str = "\
+Examples:
+  covergence diff manifests/                      what would change, as the API server says; changes nothing
+  covergence sync manifests/ --prune              make it so, and delete what has left the folder
+  covergence diff --git https://git.example/shop.git --ref v1.2 --path deploy
+  covergence validate manifests/                  everything that can be known without a cluster
+
+Exit codes: 0 done or nothing to do, 1 differences (diff) or violations (validate), 2 errors.";
+
+/// GitOps for JVM coverage: makes a cluster look like a directory or a git ref, and shows what that changes first.
+#[derive(Debug, Parser)]
+#[command(name = "covergence", version, after_help = EXAMPLES, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print what would be sent to the API server; needs no cluster.
+    Render(RenderArgs),
+    /// Check everything that can be known without a cluster.
+    Validate(ValidateArgs),
+    /// Show what a sync would change; changes nothing.
+    Diff(DiffArgs),
+    /// Make the cluster look like the source.
+    Sync(SyncArgs),
+    /// Print the CustomResourceDefinitions of ClosureJVMTarget and Sync.
+    Crd(CrdArgs),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Where the manifests are.
+#[derive(Debug, Args)]
+pub struct SourceArgs {
+    /// Directory or file with manifests (YAML or JSON).
+    #[arg(required_unless_present = "git", conflicts_with = "git")]
+    pub source: Option<PathBuf>,
+    /// Git repository instead: https, ssh, file or a path.
+    #[arg(long, value_name = "URL")]
+    pub git: Option<String>,
+    /// Branch, tag, full ref name or commit; the default branch when not given.
+    #[arg(long = "ref", value_name = "REF", requires = "git")]
+    pub reference: Option<String>,
+    /// Folder of the repository that holds the manifests.
+    #[arg(long, value_name = "SUB", requires = "git")]
+    pub path: Option<String>,
+}
+
+/// Which apply set, and where objects without a namespace go.
+#[derive(Debug, Args)]
+pub struct SetArgs {
+    /// Name of the Sync that remembers what belongs together; the folder's or repository's name when not given.
+    #[arg(long)]
+    pub name: Option<String>,
+    /// Namespace of the Sync, and of objects that name none; the context's when not given.
+    #[arg(short, long)]
+    pub namespace: Option<String>,
+    /// Domain of the cluster's Services.
+    #[arg(
+        long,
+        default_value = "cluster.local",
+        env = "COVERGENCE_CLUSTER_DOMAIN"
+    )]
+    pub cluster_domain: String,
+}
+
+/// Which cluster, and as whom.
+#[derive(Debug, Args)]
+pub struct ClusterArgs {
+    /// Path of the kubeconfig.
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig.
+    #[arg(long)]
+    pub context: Option<String>,
+    /// User to impersonate.
+    #[arg(long = "as", value_name = "USER")]
+    pub as_user: Option<String>,
+    /// Group to impersonate (repeatable).
+    #[arg(long = "as-group", value_name = "GROUP", requires = "as_user")]
+    pub as_groups: Vec<String>,
+    /// The most requests in flight.
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub concurrency: u16,
+}
+
+/// What is done about objects that have left the source, and about other managers' fields.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// Delete what has left the source.
+    #[arg(long)]
+    pub prune: bool,
+    /// Let a source without any object prune everything.
+    #[arg(long, requires = "prune")]
+    pub allow_empty: bool,
+    /// The most that may be pruned at once: a count or a percentage of the members; more means none.
+    #[arg(long, value_name = "N|P%", requires = "prune", value_parser = super::settings::prune_limit)]
+    pub prune_limit: Option<crate::api::sync::PruneLimit>,
+    /// Take fields that other managers own.
+    #[arg(long)]
+    pub force_conflicts: bool,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// How objects are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// YAML that kubectl reads back identically.
+    Yaml,
+    /// A JSON list.
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// How objects are printed.
+    #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// How results are printed.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    #[command(flatten)]
+    pub set: SetArgs,
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// Dry-run every object, also those that nothing has changed since they were applied.
+    #[arg(long)]
+    pub full: bool,
+    /// List unchanged objects too.
+    #[arg(long)]
+    pub all: bool,
+    /// How results are printed.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct SyncArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    #[command(flatten)]
+    pub set: SetArgs,
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// Show what would be done, as diff does, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Wait until everything that was applied is healthy.
+    #[arg(long)]
+    pub wait: bool,
+    /// How long to wait, for instance 90s or 5m.
+    #[arg(long, value_name = "TIME", default_value = "5m", requires = "wait", value_parser = super::settings::duration)]
+    pub timeout: std::time::Duration,
+    /// List unchanged objects too.
+    #[arg(long)]
+    pub all: bool,
+    /// How results are printed.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct CrdArgs {
+    /// How objects are printed.
+    #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
+    pub output: Format,
+}

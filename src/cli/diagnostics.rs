@@ -1,0 +1,110 @@
+//! Diagnostics for people: the place, the line, and what to do.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use crate::load::{Diagnostic, Severity};
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const GUTTER: Style = AnsiColor::Blue.on_default().bold();
+
+/// Prints diagnostics, and a line that counts the errors.
+pub fn print(out: &mut dyn Write, diagnostics: &[Diagnostic]) -> io::Result<()> {
+    for diagnostic in diagnostics {
+        print_one(out, diagnostic)?;
+    }
+    Ok(())
+}
+
+fn print_one(out: &mut dyn Write, diagnostic: &Diagnostic) -> io::Result<()> {
+    let Diagnostic {
+        severity,
+        file,
+        position,
+        message,
+        excerpt,
+        hint,
+    } = diagnostic;
+    let (style, word) = match severity {
+        Severity::Error => (ERROR, "error"),
+        Severity::Warning => (WARNING, "warning"),
+    };
+    writeln!(out, "{style}{word}{style:#}: {}", printable(message))?;
+    let line = position.map(|p| p.line.to_string()).unwrap_or_default();
+    let pad = " ".repeat(line.len());
+    match position {
+        Some(p) => writeln!(
+            out,
+            "{pad}{GUTTER}-->{GUTTER:#} {}:{}:{}",
+            printable(file),
+            p.line,
+            p.column
+        )?,
+        None => writeln!(out, "{pad}{GUTTER}-->{GUTTER:#} {}", printable(file))?,
+    }
+    if let (Some(excerpt), Some(position)) = (excerpt, position) {
+        let before = (position.column as usize).saturating_sub(1);
+        // Tabs move the mark as far as they move the text.
+        let indent: String = excerpt
+            .chars()
+            .take(before)
+            .map(|c| if c == '\t' { c } else { ' ' })
+            .collect();
+        writeln!(out, "{GUTTER}{line} |{GUTTER:#} {}", printable(excerpt))?;
+        writeln!(out, "{GUTTER}{pad} |{GUTTER:#} {indent}{style}^{style:#}")?;
+    }
+    if let Some(hint) = hint {
+        writeln!(out, "{pad} {GUTTER}={GUTTER:#} {}", printable(hint))?;
+    }
+    Ok(())
+}
+
+/// Takes control characters out of what a repository says, so that it cannot write to the terminal as it likes.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| {
+            if c.is_control() && c != '\t' {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{Origin, Position};
+
+    #[test]
+    fn the_mark_stands_below_the_place() {
+        let origin = Origin {
+            file: "shop/pet.yaml".into(),
+            position: Position {
+                line: 12,
+                column: 7,
+            },
+        };
+        let mut diagnostic =
+            Diagnostic::error_at(&origin, "the port is written in octal").with_hint("write 6300");
+        diagnostic.excerpt = Some("port: 06300".into());
+        let mut out = Vec::new();
+        print(&mut out, &[diagnostic]).unwrap();
+        let plain = anstream::adapter::strip_bytes(&out).into_vec();
+        insta::assert_snapshot!(String::from_utf8(plain).unwrap(), @r"
+        error: the port is written in octal
+          --> shop/pet.yaml:12:7
+        12 | port: 06300
+           |       ^
+           = write 6300
+        ");
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(printable("a\u{1b}[2Jb\tc\n"), "a\u{fffd}[2Jb\tc\u{fffd}");
+    }
+}

@@ -1,0 +1,88 @@
+//! `covergence diff`, and `covergence sync --dry-run`.
+
+use std::io::Write;
+
+use super::args::{ClusterArgs, DiffArgs, Output, PolicyArgs, SetArgs, SourceArgs};
+use super::error::CliError;
+use super::steps::{print_step, summary};
+use super::{DIFFERENCES, ERRORS, OK, diagnostics, json, settings};
+use crate::cluster::Cluster;
+use crate::plan::Action;
+use crate::reconcile::{Planned, Settings, make_plan, preview};
+
+/// How a preview is shown.
+pub struct Show {
+    pub full: bool,
+    pub all: bool,
+    pub output: Output,
+}
+
+pub async fn run(args: &DiffArgs) -> Result<u8, CliError> {
+    let DiffArgs {
+        source,
+        set,
+        policy,
+        cluster,
+        full,
+        all,
+        output,
+    } = args;
+    show(
+        source,
+        set,
+        policy,
+        cluster,
+        &Show {
+            full: *full,
+            all: *all,
+            output: *output,
+        },
+    )
+    .await
+}
+
+/// Plans, asks the server what would come of it, and prints that.
+pub async fn show(
+    source: &SourceArgs,
+    set: &SetArgs,
+    policy: &PolicyArgs,
+    cluster: &ClusterArgs,
+    show: &Show,
+) -> Result<u8, CliError> {
+    let snapshot = settings::read_source(source)?;
+    let connection = Cluster::connect(&settings::connect_options(cluster)).await?;
+    let settings = settings::online(source, set, policy, cluster, connection.default_namespace())?;
+    let mut planned = make_plan(&connection, &snapshot, &settings).await?;
+    let Planned { plan, survey, .. } = &mut planned;
+    preview(&connection, plan, survey, show.full, settings.concurrency).await?;
+    print(&planned, &settings, show)?;
+    Ok(if planned.has_errors() {
+        ERRORS
+    } else if planned.plan.has_differences() {
+        DIFFERENCES
+    } else {
+        OK
+    })
+}
+
+fn print(planned: &Planned, settings: &Settings, show: &Show) -> Result<(), CliError> {
+    let mut err = anstream::stderr().lock();
+    diagnostics::print(&mut err, &planned.diagnostics)?;
+    if show.output == Output::Json {
+        return Ok(json::plan(planned, settings)?);
+    }
+    let plan = &planned.plan;
+    let mut out = anstream::stdout().lock();
+    for step in plan
+        .steps
+        .iter()
+        .filter(|step| show.all || step.action != Action::Unchanged)
+    {
+        print_step(&mut out, step)?;
+    }
+    for (id, why) in &plan.unreadable {
+        writeln!(out, "{id} gets no Service: {why}")?;
+    }
+    writeln!(out, "{}", summary(plan))?;
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Errors of commands: what was tried, and what to do about it.
+
+use thiserror::Error;
+
+use crate::cluster::ClusterError;
+use crate::source::SourceError;
+
+/// Why a command could not do its work. All of them end it with exit code 2.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// The arguments make no sense together.
+    #[error("{0}")]
+    Usage(String),
+    /// The source cannot be read at all.
+    #[error("{0}")]
+    Source(#[from] SourceError),
+    /// The cluster cannot be asked.
+    #[error("{0}")]
+    Cluster(#[from] ClusterError),
+    /// The result cannot be printed.
+    #[error("cannot print: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+impl CliError {
+    /// Makes an error of usage.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::Usage(message.into())
+    }
+
+    /// What to do about it, where that is known.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Source(error) => error.hint(),
+            Self::Cluster(ClusterError::Unavailable(_)) => Some(
+                "is the API server of this kubeconfig and context running? (kubectl cluster-info)"
+                    .into(),
+            ),
+            _ => None,
+        }
+    }
+
+    /// Tells whether the reader of our output has gone away, which is nobody's error.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<serde_json::Error> for CliError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Output(error.into())
+    }
+}

@@ -1,0 +1,184 @@
+//! Results for programs. The shapes are stable: fields are added, never changed (see `OUTPUT.md`).
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::api::names::API_VERSION;
+use crate::load::{Diagnostic, Origin};
+use crate::plan::{Action, Conflict, Step};
+use crate::reconcile::{Done, Outcome, Planned, Report, Settings, TargetReport, Unhealthy};
+
+/// A plan, as `diff` and `sync --dry-run` print it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PlanJson<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    sync: SyncJson<'a>,
+    revision: &'a str,
+    diagnostics: &'a [Diagnostic],
+    steps: Vec<StepJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prune_refused: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unreadable_targets: Vec<Value>,
+    summary: BTreeMap<&'static str, usize>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SyncJson<'a> {
+    namespace: &'a str,
+    name: &'a str,
+    apply_set: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StepJson<'a> {
+    action: Action,
+    api_version: &'a str,
+    group: &'a str,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<&'a str>,
+    name: &'a str,
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<&'a Origin>,
+    batch: usize,
+    #[serde(skip_serializing_if = "<[Conflict]>::is_empty")]
+    conflicts: &'a [Conflict],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Outcome>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+/// A sync, as `sync` prints it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReportJson<'a> {
+    #[serde(flatten)]
+    plan: PlanJson<'a>,
+    installed: &'a [String],
+    targets: &'a [TargetReport],
+    unhealthy: &'a [Unhealthy],
+    trouble: &'a [String],
+}
+
+/// Prints a plan.
+pub fn plan(planned: &Planned, settings: &Settings) -> io::Result<()> {
+    let summary = count(planned.plan.steps.iter().map(|step| step.action.word()));
+    print(&plan_json("Plan", planned, settings, &[], summary))
+}
+
+/// Prints a report.
+pub fn report(
+    planned: &Planned,
+    report: &Report,
+    settings: &Settings,
+    installed: &[String],
+) -> io::Result<()> {
+    let summary = count(report.done.iter().map(|done| done.outcome.word()));
+    print(&ReportJson {
+        plan: plan_json("SyncReport", planned, settings, &report.done, summary),
+        installed,
+        targets: &report.targets,
+        unhealthy: &report.unhealthy,
+        trouble: &report.trouble,
+    })
+}
+
+/// Prints what is wrong with a source.
+pub fn validation(revision: &str, objects: usize, diagnostics: &[Diagnostic]) -> io::Result<()> {
+    print(&json!({
+        "apiVersion": API_VERSION,
+        "kind": "Validation",
+        "revision": revision,
+        "objects": objects,
+        "diagnostics": diagnostics,
+    }))
+}
+
+/// Prints objects as a `v1/List`.
+pub fn list(objects: &[Value]) -> io::Result<()> {
+    print(&json!({ "apiVersion": "v1", "kind": "List", "items": objects }))
+}
+
+fn plan_json<'a>(
+    kind: &'static str,
+    planned: &'a Planned,
+    settings: &'a Settings,
+    done: &'a [Done],
+    summary: BTreeMap<&'static str, usize>,
+) -> PlanJson<'a> {
+    let Planned {
+        plan,
+        diagnostics,
+        revision,
+        ..
+    } = planned;
+    let steps = plan
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(i, step)| step_json(step, done.get(i)))
+        .collect();
+    let unreadable = plan
+        .unreadable
+        .iter()
+        .map(|(id, why)| json!({ "namespace": id.namespace, "name": id.name, "reason": why }));
+    PlanJson {
+        api_version: API_VERSION,
+        kind,
+        sync: SyncJson {
+            namespace: &settings.namespace,
+            name: &settings.name,
+            apply_set: settings.applyset(),
+        },
+        revision,
+        diagnostics,
+        steps,
+        prune_refused: plan.prune_refused.as_deref(),
+        unreadable_targets: unreadable.collect(),
+        summary,
+    }
+}
+
+fn step_json<'a>(step: &'a Step, done: Option<&'a Done>) -> StepJson<'a> {
+    StepJson {
+        action: step.action,
+        api_version: &step.api_version,
+        group: &step.id.group_kind.group,
+        kind: &step.id.group_kind.kind,
+        namespace: step.id.namespace.as_deref(),
+        name: &step.id.name,
+        reason: &step.reason,
+        origin: step.origin.as_ref(),
+        batch: step.batch,
+        conflicts: &step.conflicts,
+        diff: step.diff.as_deref(),
+        outcome: done.map(|done| done.outcome),
+        message: done.map(|done| done.message.as_str()),
+    }
+}
+
+fn count(words: impl Iterator<Item = &'static str>) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for word in words {
+        *counts.entry(word).or_default() += 1;
+    }
+    counts
+}
+
+fn print(value: &impl Serialize) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)
+}

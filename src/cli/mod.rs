@@ -1,0 +1,83 @@
+//! The command line: arguments -> settings -> a command -> output and an exit code.
+
+mod args;
+mod crd;
+mod diagnostics;
+mod diff;
+mod error;
+mod json;
+mod offline;
+mod progress;
+mod render;
+mod settings;
+mod steps;
+mod sync;
+mod validate;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use clap::{CommandFactory, Parser};
+
+use self::args::{Cli, Command};
+use self::error::CliError;
+
+/// Nothing to do, or done.
+pub(crate) const OK: u8 = 0;
+/// Differences, or violations.
+pub(crate) const DIFFERENCES: u8 = 1;
+/// Errors.
+pub(crate) const ERRORS: u8 = 2;
+
+/// Runs the command that the arguments name, and gives the exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; clap knows the code for each.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(ERRORS));
+        }
+    };
+    let code = match dispatch(cli.command) {
+        Ok(code) => code,
+        Err(error) if error.is_broken_pipe() => OK,
+        Err(error) => {
+            let style: Style = AnsiColor::Red.on_default().bold();
+            let mut out = anstream::stderr().lock();
+            let _ = writeln!(out, "{style}error{style:#}: {error}");
+            if let Some(hint) = error.hint() {
+                let _ = writeln!(out, "  {hint}");
+            }
+            ERRORS
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn dispatch(command: Command) -> Result<u8, CliError> {
+    match command {
+        Command::Crd(args) => crd::run(&args),
+        Command::Completions { shell } => completions(shell),
+        Command::Render(args) => runtime()?.block_on(render::run(&args)),
+        Command::Validate(args) => runtime()?.block_on(validate::run(&args)),
+        Command::Diff(args) => runtime()?.block_on(diff::run(&args)),
+        Command::Sync(args) => runtime()?.block_on(sync::run(&args)),
+    }
+}
+
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<u8, CliError> {
+    // Generated whole first: the generator panics when a pipe breaks.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "covergence", &mut script);
+    io::stdout().write_all(&script)?;
+    Ok(OK)
+}

@@ -1,0 +1,253 @@
+//! What the arguments mean: defaults filled in, values checked, the source read.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::args::{ClusterArgs, PolicyArgs, SetArgs, SourceArgs};
+use super::error::CliError;
+use crate::api::sync::PruneLimit;
+use crate::cluster::{ConnectOptions, context_namespace};
+use crate::load::Snapshot;
+use crate::reconcile::Settings;
+use crate::source::git::{Credentials, GitSource, fetch};
+use crate::source::{Limits, directory};
+
+/// Reads a count or a percentage.
+pub fn prune_limit(text: &str) -> Result<PruneLimit, String> {
+    if let Ok(count) = text.parse() {
+        return Ok(PruneLimit::Count(count));
+    }
+    let percent = text
+        .strip_suffix('%')
+        .and_then(|digits| digits.parse::<u8>().ok());
+    match percent.filter(|percent| *percent <= 100) {
+        Some(_) => Ok(PruneLimit::Percent(text.to_owned())),
+        None => Err("give a count, such as 10, or a percentage, such as 25%".into()),
+    }
+}
+
+/// Reads a length of time as Go writes it: `90s`, `1m30s`, `250ms`.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "give a time such as 90s, 5m or 1h30m".to_owned();
+    let mut total = Duration::ZERO;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+        let (number, tail) = rest.split_at(digits);
+        let unit = tail
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at(unit);
+        let number: u64 = number.parse().map_err(|_| wrong())?;
+        let seconds = |factor: u64| number.checked_mul(factor).map(Duration::from_secs);
+        let part = match unit {
+            "ms" => Some(Duration::from_millis(number)),
+            "s" => seconds(1),
+            "m" => seconds(60),
+            "h" => seconds(3600),
+            _ => None,
+        };
+        total = part
+            .and_then(|part| total.checked_add(part))
+            .ok_or_else(wrong)?;
+        rest = tail;
+    }
+    if text.is_empty() {
+        Err(wrong())
+    } else {
+        Ok(total)
+    }
+}
+
+/// Reads the source that was named.
+pub fn read_source(args: &SourceArgs) -> Result<Snapshot, CliError> {
+    let limits = Limits::default();
+    let snapshot = match (&args.source, &args.git) {
+        (Some(path), _) => directory::read(path, &limits)?,
+        (None, Some(url)) => {
+            let source = GitSource {
+                url: url.parse()?,
+                reference: args.reference.clone(),
+                path: args.path.clone(),
+                credentials: Credentials::from_environment(),
+            };
+            fetch(&source, &cache_directory(), &limits)?
+        }
+        (None, None) => return Err(CliError::usage("name a directory or a git repository")),
+    };
+    Ok(snapshot)
+}
+
+/// `$XDG_CACHE_HOME/covergence/git`, below the home directory by default.
+fn cache_directory() -> PathBuf {
+    let from = |variable| {
+        std::env::var_os(variable)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    let base = from("XDG_CACHE_HOME").or_else(|| from("HOME").map(|home| home.join(".cache")));
+    base.unwrap_or_else(std::env::temp_dir)
+        .join("covergence")
+        .join("git")
+}
+
+/// How to connect.
+pub fn connect_options(args: &ClusterArgs) -> ConnectOptions {
+    ConnectOptions {
+        kubeconfig: args.kubeconfig.clone(),
+        context: args.context.clone(),
+        as_user: args.as_user.clone(),
+        as_groups: args.as_groups.clone(),
+    }
+}
+
+/// Settings for commands that need no cluster; the namespace is that of the current context, as it would be used.
+pub async fn offline(source: &SourceArgs, set: &SetArgs) -> Result<Settings, CliError> {
+    let namespace = match &set.namespace {
+        Some(namespace) => namespace.clone(),
+        None => context_namespace(&ConnectOptions::default())
+            .await
+            .unwrap_or_else(|| "default".into()),
+    };
+    settings(source, set, namespace)
+}
+
+/// Settings for commands that talk to a cluster.
+pub fn online(
+    source: &SourceArgs,
+    set: &SetArgs,
+    policy: &PolicyArgs,
+    cluster: &ClusterArgs,
+    context_namespace: &str,
+) -> Result<Settings, CliError> {
+    let namespace = set
+        .namespace
+        .clone()
+        .unwrap_or_else(|| context_namespace.to_owned());
+    Ok(Settings {
+        prune: policy.prune,
+        allow_empty: policy.allow_empty,
+        prune_limit: policy.prune_limit.clone(),
+        force_conflicts: policy.force_conflicts,
+        concurrency: usize::from(cluster.concurrency),
+        ..settings(source, set, namespace)?
+    })
+}
+
+fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Settings, CliError> {
+    let name = match &set.name {
+        Some(name) => name.clone(),
+        None => default_name(source),
+    };
+    if !is_label(&name) {
+        let hint = "give it with --name: lower-case letters, digits and dashes, up to 63";
+        return Err(CliError::usage(format!(
+            "{name:?} cannot be the name of a Sync; {hint}"
+        )));
+    }
+    Ok(Settings {
+        name,
+        namespace,
+        prune: false,
+        allow_empty: false,
+        prune_limit: None,
+        force_conflicts: false,
+        wait: None,
+        cluster_domain: set.cluster_domain.clone(),
+        concurrency: 1,
+    })
+}
+
+/// The folder's, the file's or the repository's name, with what a name cannot hold replaced.
+fn default_name(source: &SourceArgs) -> String {
+    let last = match (&source.source, &source.git) {
+        (Some(path), _) => {
+            let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            let name = if path.is_file() {
+                path.file_stem()
+            } else {
+                Path::new(&path).file_name()
+            };
+            name.map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default()
+        }
+        (None, Some(url)) => {
+            let url = url
+                .trim_end_matches('/')
+                .trim_end_matches(".git")
+                .trim_end_matches('/');
+            url.rsplit(['/', ':']).next().unwrap_or_default().to_owned()
+        }
+        (None, None) => String::new(),
+    };
+    let name: String = last
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .take(63)
+        .collect();
+    name.trim_matches('-').to_owned()
+}
+
+fn is_label(name: &str) -> bool {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=63).contains(&name.len())
+        && name.chars().all(inner)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_go_writes_them() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        for wrong in [
+            "",
+            "5",
+            "m",
+            "1d",
+            "-1s",
+            "99999999999999999999s",
+            "18446744073709551615h",
+        ] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn limits_are_counts_or_percentages() {
+        assert_eq!(prune_limit("3"), Ok(PruneLimit::Count(3)));
+        assert_eq!(prune_limit("25%"), Ok(PruneLimit::Percent("25%".into())));
+        for wrong in ["", "-1", "101%", "many", "1.5"] {
+            assert!(prune_limit(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_name_comes_from_the_source() {
+        let name = |source: Option<&str>, git: Option<&str>| {
+            default_name(&SourceArgs {
+                source: source.map(PathBuf::from),
+                git: git.map(str::to_owned),
+                reference: None,
+                path: None,
+            })
+        };
+        assert_eq!(name(Some("/nowhere/My_Shop"), None), "my-shop");
+        assert_eq!(
+            name(None, Some("https://git.example/team/shop.git/")),
+            "shop"
+        );
+        assert_eq!(name(None, Some("git@git.example:shop.git")), "shop");
+    }
+}

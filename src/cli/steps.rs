@@ -1,0 +1,116 @@
+//! Steps and outcomes for people.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::diagnostics::printable;
+use crate::plan::{Action, Plan, Step};
+use crate::reconcile::{Done, Outcome};
+
+const GOOD: Style = AnsiColor::Green.on_default();
+const CHANGE: Style = AnsiColor::Yellow.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+const PLAIN: Style = Style::new();
+const DIM: Style = Style::new().dimmed();
+
+/// Prints one step of a plan: what, why, from where, who stands in the way, and the diff.
+pub fn print_step(out: &mut dyn Write, step: &Step) -> io::Result<()> {
+    let style = match step.action {
+        Action::Create => GOOD,
+        Action::Configure => CHANGE,
+        Action::Delete | Action::Refuse => BAD,
+        Action::Unchanged | Action::Keep => PLAIN,
+    };
+    let word = step.action.word();
+    head(out, style, word, step)?;
+    writeln!(out, "    {}", printable(&step.reason))?;
+    for conflict in &step.conflicts {
+        let (manager, field) = (printable(&conflict.manager), printable(&conflict.field));
+        writeln!(out, "    {BAD}{manager} owns {field}{BAD:#}")?;
+    }
+    for line in step.diff.iter().flat_map(|diff| diff.lines()) {
+        let style = match line.as_bytes().first() {
+            Some(b'+') => GOOD,
+            Some(b'-') => BAD,
+            _ => PLAIN,
+        };
+        writeln!(out, "    {style}{}{style:#}", printable(line))?;
+    }
+    Ok(())
+}
+
+/// Prints what became of a step.
+pub fn print_outcome(out: &mut dyn Write, step: &Step, done: &Done) -> io::Result<()> {
+    let style = match done.outcome {
+        Outcome::Created => GOOD,
+        Outcome::Configured | Outcome::Deleted => CHANGE,
+        Outcome::Refused | Outcome::Failed | Outcome::Skipped => BAD,
+        Outcome::Unchanged | Outcome::Kept => PLAIN,
+    };
+    head(out, style, done.outcome.word(), step)?;
+    if !matches!(done.outcome, Outcome::Unchanged | Outcome::Created) {
+        writeln!(out, "    {}", printable(&done.message))?;
+    }
+    Ok(())
+}
+
+fn head(out: &mut dyn Write, style: Style, word: &str, step: &Step) -> io::Result<()> {
+    write!(
+        out,
+        "{style}{word:<10}{style:#} {}",
+        printable(&step.id.to_string())
+    )?;
+    match &step.origin {
+        Some(origin) => writeln!(out, "  {DIM}{}{DIM:#}", printable(&origin.to_string())),
+        None => writeln!(out),
+    }
+}
+
+/// Counts the actions of a plan, in the order of their weight: `2 to create, 1 to delete, 9 unchanged`.
+pub fn summary(plan: &Plan) -> String {
+    let words = [
+        (Action::Create, "to create"),
+        (Action::Configure, "to configure"),
+        (Action::Delete, "to delete"),
+        (Action::Refuse, "refused"),
+        (Action::Keep, "kept"),
+        (Action::Unchanged, "unchanged"),
+    ];
+    counted(
+        words.map(|(action, word)| (plan.count(action), word)),
+        "nothing to do: the source holds no object",
+    )
+}
+
+/// Counts outcomes.
+pub fn outcomes(done: &[Done]) -> String {
+    let words = [
+        (Outcome::Created, "created"),
+        (Outcome::Configured, "configured"),
+        (Outcome::Deleted, "deleted"),
+        (Outcome::Failed, "failed"),
+        (Outcome::Refused, "refused"),
+        (Outcome::Skipped, "skipped"),
+        (Outcome::Kept, "kept"),
+        (Outcome::Unchanged, "unchanged"),
+    ];
+    let count = |wanted| done.iter().filter(|done| done.outcome == wanted).count();
+    counted(
+        words.map(|(outcome, word)| (count(outcome), word)),
+        "nothing to do: the source holds no object",
+    )
+}
+
+fn counted<const N: usize>(counts: [(usize, &str); N], none: &str) -> String {
+    let parts: Vec<String> = counts
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, word)| format!("{n} {word}"))
+        .collect();
+    if parts.is_empty() {
+        none.to_owned()
+    } else {
+        parts.join(", ")
+    }
+}

@@ -1,0 +1,126 @@
+//! `covergence sync`.
+
+use std::io::Write;
+
+use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
+
+use super::args::{Output, SyncArgs};
+use super::diff::{self, Show};
+use super::error::CliError;
+use super::progress::Progress;
+use super::steps::outcomes;
+use super::{ERRORS, OK, diagnostics, json, settings};
+use crate::cluster::Cluster;
+use crate::reconcile::{Planned, Report, Settings, install_kinds, make_plan, sync};
+
+pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
+    let SyncArgs {
+        source,
+        set,
+        policy,
+        cluster,
+        dry_run,
+        wait,
+        timeout,
+        all,
+        output,
+    } = args;
+    if *dry_run {
+        let show = Show {
+            full: false,
+            all: *all,
+            output: *output,
+        };
+        return diff::show(source, set, policy, cluster, &show).await;
+    }
+    let snapshot = settings::read_source(source)?;
+    let connection = Cluster::connect(&settings::connect_options(cluster)).await?;
+    let settings = Settings {
+        wait: wait.then_some(*timeout),
+        ..settings::online(source, set, policy, cluster, connection.default_namespace())?
+    };
+    let mut planned = make_plan(&connection, &snapshot, &settings).await?;
+    let mut installed = Vec::new();
+    if !planned.survey.has_our_kinds() {
+        installed = install_kinds(&connection).await?;
+        planned = make_plan(&connection, &snapshot, &settings).await?;
+    }
+    let mut err = anstream::stderr();
+    for name in &installed {
+        writeln!(err, "installed CustomResourceDefinition {name}")?;
+    }
+    diagnostics::print(&mut err.lock(), &planned.diagnostics)?;
+
+    let progress = Progress::new(planned.plan.steps.len(), *output == Output::Text, *all);
+    let now = now();
+    let (planned, report) = sync(&connection, planned, &settings, &now, &|step, done| {
+        progress.step(step, done)
+    })
+    .await?;
+    progress.finish();
+    match output {
+        Output::Json => json::report(&planned, &report, &settings, &installed)?,
+        Output::Text => print(&planned, &report, &settings)?,
+    }
+    Ok(if is_good(&planned, &report) {
+        OK
+    } else {
+        ERRORS
+    })
+}
+
+fn is_good(planned: &Planned, report: &Report) -> bool {
+    !planned.has_errors()
+        && planned.plan.prune_refused.is_none()
+        && report.done.iter().all(|done| done.outcome.is_good())
+        && report.unhealthy.is_empty()
+        && report.trouble.is_empty()
+}
+
+fn print(planned: &Planned, report: &Report, settings: &Settings) -> Result<(), CliError> {
+    let mut out = anstream::stdout().lock();
+    let Settings {
+        namespace, name, ..
+    } = settings;
+    for target in &report.targets {
+        let phase = target
+            .status
+            .phase
+            .map_or_else(String::new, |phase| format!("{phase:?}"));
+        let what = target
+            .status
+            .coverage_endpoint
+            .as_deref()
+            .unwrap_or("no endpoint");
+        writeln!(
+            out,
+            "target     {}/{}  {phase}  {what}",
+            target.namespace, target.name
+        )?;
+    }
+    for (id, why) in &planned.plan.unreadable {
+        writeln!(out, "{id} gets no Service: {why}")?;
+    }
+    for unhealthy in &report.unhealthy {
+        writeln!(out, "not healthy: {} {:?}", unhealthy.id, unhealthy.health)?;
+    }
+    for trouble in &report.trouble {
+        writeln!(out, "{trouble}")?;
+    }
+    writeln!(
+        out,
+        "Sync {namespace}/{name} at {}: {}",
+        planned.revision,
+        outcomes(&report.done)
+    )?;
+    Ok(())
+}
+
+/// The time in whole seconds, as conditions carry it.
+fn now() -> String {
+    let round = TimestampRound::new()
+        .smallest(Unit::Second)
+        .mode(RoundMode::Trunc);
+    let now = Timestamp::now();
+    now.round(round).unwrap_or(now).to_string()
+}
