@@ -8,7 +8,9 @@ use super::excerpt::{Secrecy, excerpt, has_escapes, mentions_secret};
 use super::fault::Fault;
 use super::identify::identify;
 use super::parse::{Parsed, read};
-use super::{Diagnostic, Document, Limits, Node, NodeKind, Position, Severity, Snapshot, SourceFile, text};
+use super::{
+    Diagnostic, Document, Limits, Node, NodeKind, Position, Severity, Snapshot, SourceFile, text,
+};
 
 /// What a snapshot holds.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +71,9 @@ pub fn add_excerpts(diagnostics: &mut [Diagnostic], snapshot: &Snapshot) {
         while let Some(chunk) = chunks.next() {
             let next = chunks.peek().map(|next| next.lines_before);
             let mut secrecy = None;
-            while let Some((at, diagnostic)) = wanted.next_if(|(at, _)| next.is_none_or(|next| at.line <= next)) {
+            while let Some((at, diagnostic)) =
+                wanted.next_if(|(at, _)| next.is_none_or(|next| at.line <= next))
+            {
                 let secrecy = *secrecy.get_or_insert_with(|| match mentions_secret(chunk.text) {
                     true => Secrecy::Parsed,
                     false => Secrecy::Open,

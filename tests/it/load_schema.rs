@@ -35,7 +35,14 @@ spec:
     add_excerpts(&mut found, &snapshot);
     let shown: Vec<_> = found
         .iter()
-        .map(|d| (d.position.unwrap().line, d.message.as_str(), d.hint.as_deref(), d.excerpt.as_deref()))
+        .map(|d| {
+            (
+                d.position.unwrap().line,
+                d.message.as_str(),
+                d.hint.as_deref(),
+                d.excerpt.as_deref(),
+            )
+        })
         .collect();
     assert_eq!(
         shown,

@@ -8,6 +8,7 @@
 )]
 mod load_printing;
 mod load_reading;
+mod load_schema;
 mod source_directory;
 mod source_git_local;
 mod source_git_remote;
