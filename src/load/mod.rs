@@ -12,6 +12,8 @@ mod metadata;
 mod node;
 mod parse;
 mod print;
+#[cfg(test)]
+mod robustness_tests;
 mod schema;
 #[cfg(test)]
 mod secrecy_tests;

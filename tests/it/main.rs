@@ -8,6 +8,7 @@
 )]
 mod load_printing;
 mod load_reading;
+mod load_schema;
 mod reference_deployment;
 mod reference_drift;
 mod reference_ownership;
