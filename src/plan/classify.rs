@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::annotations::{foreign_tool, leaves_alone};
 use super::live::Live;
-use super::managed::{FieldPath, intruders, lost_fields, other_owners};
+use super::managed::{FieldPath, foreign_steps, holds_item, intruders, lost_fields, other_owners};
 use super::step::{Action, Conflict};
 use crate::api::{names, split_api_version};
 
@@ -179,24 +179,27 @@ impl ChildOwner<'_> {
 
 /// Makes the JSON merge patch that takes foreign ports and selector keys out of a Service, when there are any.
 ///
-/// Server-side apply cannot: it never removes what another manager owns. The whole port list is sent, since a merge
-/// patch replaces lists; selector keys go one by one.
+/// Server-side apply cannot: it never removes what another manager owns, not even what an earlier patch of this kind
+/// wrote. The whole port list is sent, since a merge patch replaces lists; selector keys go one by one, and those that
+/// are wanted come along, so that the Service never stands without a selector in between.
 pub fn purge(desired: &Value, live: &Live) -> Option<Value> {
+    let wanted = |field| desired.pointer(field).cloned().unwrap_or_default();
+    let (ports, selector) = (wanted("/spec/ports"), wanted("/spec/selector"));
     let mut spec = serde_json::Map::new();
-    for (_, path) in exclusive_intruders(live) {
-        let path = path.to_string();
-        match path.strip_prefix(".spec.selector.") {
-            Some(key) => {
-                let selector = spec.entry("selector").or_insert_with(|| json!({}));
-                if let Some(selector) = selector.as_object_mut() {
-                    selector.insert(key.to_owned(), Value::Null);
-                }
-            }
-            None => {
-                let ports = desired.pointer("/spec/ports").cloned().unwrap_or_default();
-                spec.insert("ports".into(), ports);
-            }
-        }
+    let strange = |step: &str| !holds_item(&ports, step);
+    if foreign_steps(&["spec", "ports"], &live.managed_fields).any(|(_, step)| strange(step)) {
+        spec.insert("ports".into(), ports.clone());
+    }
+    let gone: serde_json::Map<String, Value> =
+        foreign_steps(&["spec", "selector"], &live.managed_fields)
+            .filter_map(|(_, step)| step.strip_prefix("f:"))
+            .filter(|key| selector.get(*key).is_none())
+            .map(|key| (key.to_owned(), Value::Null))
+            .collect();
+    if !gone.is_empty() {
+        let kept = selector.as_object().cloned().unwrap_or_default();
+        let both: serde_json::Map<String, Value> = kept.into_iter().chain(gone).collect();
+        spec.insert("selector".into(), both.into());
     }
     (!spec.is_empty()).then(|| json!({ "spec": spec }))
 }

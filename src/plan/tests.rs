@@ -242,18 +242,20 @@ fn c53_a_service_of_that_name_is_taken_only_from_an_earlier_self() {
         let plan = plan(&source, &known);
         assert_eq!(plan.steps.last().unwrap().action, expected, "{kind} {name}");
     }
-    let (mut known, source) = covered("pet");
-    known
-        .services
-        .values_mut()
-        .next()
-        .unwrap()
-        .owner_references
-        .clear();
-    assert_eq!(
-        plan(&source, &known).steps.last().unwrap().action,
-        Action::Refuse
-    );
+    // Nobody's Service, and ours whose reference somebody took out (the server tells: no owner, and our entry says so).
+    for (ours, expected) in [(false, Action::Refuse), (true, Action::Configure)] {
+        let (mut known, source) = covered("pet");
+        let service = known.services.values_mut().next().unwrap();
+        service.owner_references.clear();
+        if ours {
+            let entry = &mut service.managed_fields[0].fields["f:metadata"];
+            entry.as_object_mut().unwrap().remove("f:ownerReferences");
+        } else {
+            service.managed_fields.clear();
+        }
+        let plan = plan(&source, &known);
+        assert_eq!(plan.steps.last().unwrap().action, expected, "{ours}");
+    }
 }
 
 #[test]

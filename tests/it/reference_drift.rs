@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::lab::api;
-use crate::support::manifest::{deployment, target};
+use crate::support::manifest::{Change, deployment, target};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -195,6 +195,45 @@ fn an_edited_digest() {
             &json!({ "metadata": { "annotations": { "closurejvm.io/applied-digest": "sha256:0" } } }),
         );
     });
+}
+
+/// What took out the strangers must not own what it left: it would keep the old port and the old key for ever.
+#[test]
+fn what_was_repaired_still_follows_its_target_in_one_sync() {
+    let ns = Namespace::new("repaired");
+    ns.create("deployments", &deployment("pet"));
+    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    ns.sync(&source).ok();
+    let port = json!([{ "op": "add", "path": "/spec/ports/-", "value": { "name": "web", "port": 80, "protocol": "TCP" } }]);
+    api().patch(&ns.path("services", SERVICE), &port);
+    ns.edit(
+        "services",
+        SERVICE,
+        &json!({ "spec": { "selector": { "track": "canary" } } }),
+    );
+    ns.sync(&source).ok();
+
+    ns.delete("deployments", "pet");
+    let labels = json!({ "release": "blue" });
+    let anew = deployment("pet")
+        .set("/spec/selector/matchLabels", labels.clone())
+        .set("/spec/template/metadata/labels", labels.clone());
+    ns.create("deployments", &anew);
+    source.write(
+        "pet.yaml",
+        &[target("pet").set("/spec/agents/coverage/port", 7300)],
+    );
+    ns.sync(&source).ok();
+    let spec = ns.get("services", SERVICE)["spec"].clone();
+    assert_eq!(spec["selector"], labels);
+    let ports: Vec<_> = spec["ports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| p["port"].clone())
+        .collect();
+    assert_eq!(ports, [7300]);
+    ns.sync(&source).ok().nothing_to_do();
 }
 
 #[test]
