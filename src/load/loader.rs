@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::duplicates::duplicates;
 use super::excerpt::{Secrecy, excerpt, has_escapes, mentions_secret};
 use super::fault::Fault;
 use super::identify::identify;
@@ -23,8 +22,7 @@ pub struct Loaded {
 
 /// Reads every `.yaml`, `.yml` and `.json` file of a snapshot; other files are ignored.
 ///
-/// A document with an error is left out, and its neighbours are read all the same. Objects that stand in the source
-/// twice are all left out.
+/// A document with an error is left out, and its neighbours are read all the same.
 pub fn load(snapshot: &Snapshot, limits: &Limits) -> Loaded {
     let mut loaded = Loaded::default();
     for file in snapshot.files.iter().filter(|file| is_manifest(&file.path)) {
@@ -34,15 +32,6 @@ pub fn load(snapshot: &Snapshot, limits: &Limits) -> Loaded {
         if loaded.documents.len() > limits.documents {
             break;
         }
-    }
-    let (mut repeated, concerned) = duplicates(&loaded.documents, |d| d.id.clone());
-    if !repeated.is_empty() {
-        add_excerpts(&mut repeated, snapshot);
-        loaded.diagnostics.extend(repeated);
-        let mut index = 0..;
-        loaded
-            .documents
-            .retain(|_| index.next().is_some_and(|i| !concerned.contains(&i)));
     }
     loaded
 }

@@ -2,7 +2,6 @@
 
 mod diagnostic;
 mod document;
-mod duplicates;
 mod excerpt;
 mod fault;
 mod identify;
@@ -24,7 +23,6 @@ mod text;
 
 pub use diagnostic::{Diagnostic, Origin, Position, Severity};
 pub use document::Document;
-pub use duplicates::duplicates;
 pub use limits::Limits;
 pub use loader::{Loaded, add_excerpts, load};
 pub use node::{Entry, Node, NodeKind};
