@@ -149,7 +149,7 @@ mod tests {
         };
         let documents = load(&snapshot, &Limits::default()).documents;
         let scope = |_: &str, kind: &str| match kind {
-            "Namespace" => Some(Scope::Cluster),
+            "Zone" => Some(Scope::Cluster),
             "Pet" => None,
             _ => Some(Scope::Namespaced),
         };
@@ -193,7 +193,7 @@ mod tests {
             ),
             (
                 "b.yaml",
-                "apiVersion: v1\nkind: Namespace\nmetadata: {name: b, namespace: n}\n",
+                "apiVersion: example.com/v1\nkind: Zone\nmetadata: {name: b, namespace: n}\n",
             ),
             ("c.yaml", &config("c", "")),
         ]);
@@ -202,7 +202,7 @@ mod tests {
             told(&resolved),
             [
                 "the cluster does not know the kind Pet of example.com/v1",
-                "Namespace has no namespaces, but the manifest says namespace n",
+                "Zone.example.com has no namespaces, but the manifest says namespace n",
             ]
         );
     }
