@@ -193,7 +193,7 @@ mod tests {
             ),
             (
                 "b.yaml",
-                "apiVersion: example.com/v1\nkind: Zone\nmetadata: {name: b, namespace: n}\n",
+                "apiVersion: example.com/v1\nkind: Zone\nmetadata: {name: b, namespace: ns}\n",
             ),
             ("c.yaml", &config("c", "")),
         ]);
@@ -202,7 +202,7 @@ mod tests {
             told(&resolved),
             [
                 "the cluster does not know the kind Pet of example.com/v1",
-                "Zone.example.com has no namespaces, but the manifest says namespace n",
+                "Zone.example.com has no namespaces, but the manifest says namespace ns",
             ]
         );
     }
