@@ -103,3 +103,23 @@ fn c48_a_file_that_is_being_written_is_an_error() {
     let through = disk.attempt(&root.join("link/b.yaml"), 100);
     assert!(matches!(through, Ok(None)));
 }
+
+/// Between listing and opening, someone may put something else in a file's place.
+#[test]
+fn what_has_become_a_link_or_a_fifo_is_not_opened() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(directory.path()).unwrap();
+    fs::write(root.join("a.yaml"), "x").unwrap();
+    symlink("a.yaml", root.join("link.yaml")).unwrap();
+    let fifo = root.join("fifo.yaml");
+    let mut mkfifo = std::process::Command::new("mkfifo");
+    assert!(mkfifo.arg(&fifo).status().unwrap().success());
+    let disk = Disk::new(&root);
+    let link = disk.attempt(&root.join("link.yaml"), 100);
+    assert_eq!(link.err().unwrap().raw_os_error(), Some(libc::ELOOP));
+    // Without a writer, a plain open would wait for ever.
+    assert!(matches!(
+        disk.attempt(&fifo, 100),
+        Ok(Some(Content::Special("a FIFO")))
+    ));
+}
