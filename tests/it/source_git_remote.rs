@@ -243,6 +243,16 @@ fn c31_a_path_missing_in_the_commit_is_its_own_error() {
 }
 
 #[test]
+fn a_tag_of_something_else_is_no_commit() {
+    over_each_transport(|setup, url| {
+        setup.work.git(&["tag", "blob", "HEAD:pets/a.yaml"]);
+        setup.push();
+        let error = setup.read(url, Some("blob")).unwrap_err();
+        assert!(matches!(error, SourceError::NotACommit { .. }), "{error:?}");
+    });
+}
+
+#[test]
 fn an_empty_repository_has_no_head() {
     let setup = Setup::new();
     let empty = setup.served.path().join("empty.git");
@@ -263,7 +273,7 @@ fn a_damaged_cache_is_made_anew() {
     setup.read(&url, None).unwrap();
     let entry = setup.entries()[0].0.clone();
     let damages: [&dyn Fn(&Path); 5] = [
-        &|entry| fs::write(entry.join("HEAD"), "\0\0").unwrap(),
+        &|entry| fs::remove_file(entry.join("HEAD")).unwrap(),
         &|entry| fs::remove_dir_all(entry.join("objects")).unwrap(),
         &|entry| each_pack(entry, |path| fs::write(path, "PACK").unwrap()),
         // The last bytes of the largest object: the commit and its trees can still be read.
@@ -289,6 +299,8 @@ fn a_damaged_cache_is_made_anew() {
             Ok("3"),
             "{n}"
         );
+        // In its place, and not beside it with all history.
+        assert_eq!(setup.counts(), [1], "{n}");
     }
 }
 
@@ -348,6 +360,9 @@ fn a_ref_with_an_odd_name_does_not_get_in_the_way() {
 #[test]
 #[ignore = "run by a_silent_server_is_given_up"]
 fn silent_server_child() {
+    if std::env::var_os("COVERGENCE_TEST_CHILD").is_none() {
+        return;
+    }
     let setup = Setup::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -373,6 +388,7 @@ fn a_silent_server_is_given_up() {
             "--exact",
             "source_git_remote::silent_server_child",
         ])
+        .env("COVERGENCE_TEST_CHILD", "1")
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
