@@ -356,13 +356,9 @@ fn a_ref_with_an_odd_name_does_not_get_in_the_way() {
     assert_eq!(text(&setup.read(&url, Some(first)).unwrap()), "1");
 }
 
-/// Run by the next test in a process of its own: the first fetch of a process sets the timeout for all.
+/// The first fetch of a process sets the timeout for all: nextest gives each test a process of its own.
 #[test]
-#[ignore = "run by a_silent_server_is_given_up"]
-fn silent_server_child() {
-    if std::env::var_os("COVERGENCE_TEST_CHILD").is_none() {
-        return;
-    }
+fn a_silent_server_is_given_up() {
     let setup = Setup::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -378,33 +374,6 @@ fn silent_server_child() {
             "{scheme}: {error:?}"
         );
     }
-}
-
-#[test]
-fn a_silent_server_is_given_up() {
-    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--ignored",
-            "--exact",
-            "source_git_remote::silent_server_child",
-        ])
-        .env("COVERGENCE_TEST_CHILD", "1")
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let begin = std::time::Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if begin.elapsed().as_secs() > 20 {
-            child.kill().unwrap();
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    };
-    let output = child.wait_with_output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(status.success() && text.contains("1 passed"), "{text}");
 }
 
 #[test]
