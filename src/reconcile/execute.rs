@@ -129,7 +129,8 @@ pub async fn execute(
             {
                 uids.insert(step.id.clone(), live.uid.clone());
             }
-            if step.id.group_kind.kind == "CustomResourceDefinition" && step.action.is_write() {
+            let made = matches!(result.outcome, Outcome::Created | Outcome::Configured);
+            if step.id.group_kind.kind == "CustomResourceDefinition" && made {
                 definitions.push(step);
             }
             if let Some(slot) = done.get_mut(i) {

@@ -123,7 +123,7 @@ enum Intent {
 fn present(target: &Target, results: &BTreeMap<&ObjectId, (&Step, &Done)>) -> Option<Target> {
     let mut target = target.clone();
     if let Some((_, done)) = results.get(&target.id()) {
-        if !done.outcome.is_good() {
+        if !done.outcome.is_good() || done.outcome == Outcome::Deleted {
             return None;
         }
         if let Some(live) = &done.live {

@@ -9,6 +9,8 @@
 mod load_printing;
 mod load_reading;
 mod load_schema;
+mod prune_guards;
+mod prune_reach;
 mod reference_deployment;
 mod reference_drift;
 mod reference_ownership;

@@ -44,6 +44,11 @@ impl Namespace {
         self.run("diff", source)
     }
 
+    /// `covergence sync` as another Sync of this namespace.
+    pub fn sync_as(&self, name: &str, source: &Source) -> Run {
+        self.named("sync", name, source).args(&["-o", "json"])
+    }
+
     /// A command on a source, as the Sync `it` of this namespace.
     pub fn run(&self, command: &str, source: &Source) -> Run {
         self.text(command, source).args(&["-o", "json"])
@@ -51,7 +56,11 @@ impl Namespace {
 
     /// The same, with text.
     pub fn text(&self, command: &str, source: &Source) -> Run {
-        Run::on_lab(&[command, "--name", "it", "--namespace", &self.name]).arg(source.path())
+        self.named(command, "it", source)
+    }
+
+    fn named(&self, command: &str, name: &str, source: &Source) -> Run {
+        Run::on_lab(&[command, "--name", name, "--namespace", &self.name]).arg(source.path())
     }
 
     // --- the cluster --------------------------------------------------------------------------------------------------
@@ -78,6 +87,17 @@ impl Namespace {
 
     pub fn create(&self, resource: &str, object: &Value) -> Value {
         api().create(&path(resource, Some(&self.name), None), object)
+    }
+
+    /// Names of the ConfigMaps that Kubernetes did not make itself, sorted.
+    pub fn members(&self) -> Vec<String> {
+        let maps = self.list("configmaps");
+        let names = maps
+            .iter()
+            .map(|map| map["metadata"]["name"].as_str().unwrap().to_owned());
+        let mut names: Vec<String> = names.filter(|name| name != "kube-root-ca.crt").collect();
+        names.sort_unstable();
+        names
     }
 
     /// A JSON merge patch.
