@@ -8,6 +8,6 @@ pub mod sync;
 pub mod target;
 
 pub use crd::crds;
-pub use object::{GroupKind, ObjectId, split_api_version};
+pub use object::{GroupKind, ObjectId, Scope, split_api_version};
 pub use sync::Sync;
 pub use target::ClosureJVMTarget;

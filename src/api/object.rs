@@ -34,6 +34,15 @@ impl fmt::Display for GroupKind {
     }
 }
 
+/// Whether a kind's objects live in namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In a namespace.
+    Namespaced,
+    /// In none.
+    Cluster,
+}
+
 /// Which object: group, kind, namespace and name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct ObjectId {

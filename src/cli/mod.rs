@@ -6,6 +6,7 @@ mod diagnostics;
 mod diff;
 mod error;
 mod json;
+mod offline;
 mod progress;
 mod render;
 mod settings;

@@ -1,4 +1,47 @@
 //! `covergence validate`.
-pub async fn run(_: &super::args::ValidateArgs) -> Result<u8, super::error::CliError> {
-    Ok(0)
+
+use std::io::Write;
+
+use super::args::{Output, ValidateArgs};
+use super::error::CliError;
+use super::offline::prepare;
+use super::{DIFFERENCES, OK, diagnostics, json, settings};
+use crate::load::Severity;
+
+pub async fn run(args: &ValidateArgs) -> Result<u8, CliError> {
+    let ValidateArgs {
+        source,
+        set,
+        output,
+    } = args;
+    let snapshot = settings::read_source(source)?;
+    let settings = settings::offline(source, set).await?;
+    let offline = prepare(&snapshot, &settings, true)?;
+    match output {
+        Output::Json => {
+            json::validation(&snapshot.revision, offline.objects, &offline.diagnostics)?
+        }
+        Output::Text => {
+            let mut out = anstream::stdout().lock();
+            diagnostics::print(&mut out, &offline.diagnostics)?;
+            let count = |severity| {
+                offline
+                    .diagnostics
+                    .iter()
+                    .filter(|d| d.severity == severity)
+                    .count()
+            };
+            let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+            writeln!(
+                out,
+                "{} objects, {errors} errors, {warnings} warnings",
+                offline.objects
+            )?;
+        }
+    }
+    Ok(if offline.has_errors() {
+        DIFFERENCES
+    } else {
+        OK
+    })
 }

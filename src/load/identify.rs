@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::fault::Fault;
+use super::metadata::{key_position, metadata, not_a_string};
 use super::{Document, Entry, Node, NodeKind, Origin, Position};
 use crate::api::{GroupKind, ObjectId, split_api_version};
 
@@ -79,7 +80,7 @@ impl Found<'_> {
             return;
         }
         let before = self.faults.len();
-        let id = self.metadata(&root).map(|(namespace, name)| ObjectId {
+        let id = metadata(&root, &mut self.faults).map(|(namespace, name)| ObjectId {
             group_kind: GroupKind::new(group, kind),
             namespace,
             name,
@@ -113,55 +114,6 @@ impl Found<'_> {
             }
         }
     }
-
-    /// Checks `metadata` and gives the namespace, when one is written, and the name.
-    fn metadata(&mut self, root: &Node) -> Option<(Option<String>, String)> {
-        let at = key_position(root, "metadata");
-        let Some(metadata) = root.get("metadata").filter(|m| m.kind != NodeKind::Null) else {
-            self.faults.push(Fault::error(at, "no metadata.name"));
-            return None;
-        };
-        if !matches!(metadata.kind, NodeKind::Map(_)) {
-            let message = format!(
-                "metadata must be a mapping, not {}",
-                metadata.kind.describe()
-            );
-            self.faults.push(Fault::error(at, message));
-            return None;
-        }
-        self.faults.extend(string_map(metadata, "labels"));
-        self.faults.extend(string_map(metadata, "annotations"));
-        let namespace = match metadata.get("namespace").map(|n| (&n.kind, n)) {
-            None | Some((NodeKind::Null, _)) => None,
-            Some((NodeKind::String(text), _)) => Some(text.clone()).filter(|text| !text.is_empty()),
-            Some((kind, _)) => {
-                let at = key_position(metadata, "namespace");
-                self.faults
-                    .push(not_a_string(at, "metadata.namespace", kind));
-                None
-            }
-        };
-        match metadata.get("name").map(|n| &n.kind) {
-            Some(NodeKind::String(name)) if !name.is_empty() => Some((namespace, name.clone())),
-            None | Some(NodeKind::Null | NodeKind::String(_)) => {
-                let fault = if metadata.get("generateName").is_some() {
-                    Fault::error(key_position(metadata, "generateName"), "generateName without a name")
-                        .hint("give it a metadata.name: without one nobody can tell which object to update or delete")
-                } else if metadata.get("name").is_some() {
-                    Fault::error(key_position(metadata, "name"), "metadata.name is empty")
-                } else {
-                    Fault::error(at, "no metadata.name")
-                };
-                self.faults.push(fault);
-                None
-            }
-            Some(kind) => {
-                let at = key_position(metadata, "name");
-                self.faults.push(not_a_string(at, "metadata.name", kind));
-                None
-            }
-        }
-    }
 }
 
 /// Whether none of these faults keeps an object out.
@@ -190,11 +142,6 @@ fn inherit(entries: &mut Vec<Entry>, position: Position, key: &str, value: &str)
     }
 }
 
-/// Where a key stands, or where the mapping begins that lacks it.
-fn key_position(map: &Node, key: &str) -> Position {
-    map.entry(key).map_or(map.position, |e| e.position)
-}
-
 /// A field of text that must be there.
 fn text(root: &Node, key: &str) -> Result<String, Fault> {
     match root.get(key).map(|n| &n.kind) {
@@ -206,53 +153,6 @@ fn text(root: &Node, key: &str) -> Result<String, Fault> {
         )),
         Some(kind) => Err(not_a_string(key_position(root, key), key, kind)),
     }
-}
-
-fn not_a_string(at: Position, what: &str, kind: &NodeKind) -> Fault {
-    let fault = Fault::error(
-        at,
-        format!("{what} must be a string, not {}", kind.describe()),
-    );
-    match kind {
-        NodeKind::Bool(_) | NodeKind::Number(_) => fault.hint("put the value in quotes"),
-        _ => fault,
-    }
-}
-
-/// Labels and annotations: values that YAML reads as something else are the classic mistake here (`x: y`).
-fn string_map(metadata: &Node, field: &str) -> Vec<Fault> {
-    let Some(map) = metadata.get(field) else {
-        return Vec::new();
-    };
-    let entries = match &map.kind {
-        NodeKind::Map(entries) => entries,
-        NodeKind::Null => return Vec::new(),
-        kind => {
-            let at = key_position(metadata, field);
-            let message = format!(
-                "metadata.{field} must be a mapping, not {}",
-                kind.describe()
-            );
-            return vec![Fault::error(at, message)];
-        }
-    };
-    let one = field.trim_end_matches('s');
-    let faults = entries.iter().filter_map(|entry| match &entry.value.kind {
-        NodeKind::String(_) => None,
-        NodeKind::Null => {
-            let message = format!(
-                "the {one} `{}` has no value and will be left out",
-                entry.key
-            );
-            Some(Fault::warning(entry.position, message).hint("write \"\" for an empty value"))
-        }
-        kind => Some(not_a_string(
-            entry.position,
-            &format!("the {one} `{}`", entry.key),
-            kind,
-        )),
-    });
-    faults.collect()
 }
 
 /// The items of a list kind: `v1` `List`, or a kind that ends in `List` and has items.

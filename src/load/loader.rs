@@ -8,11 +8,8 @@ use super::duplicates::duplicates;
 use super::excerpt::{Secrecy, excerpt, has_escapes, mentions_secret};
 use super::fault::Fault;
 use super::identify::identify;
-use super::text::{self, Chunk};
-use super::yaml::Parsed;
-use super::{
-    Diagnostic, Document, Limits, Node, NodeKind, Severity, Snapshot, SourceFile, json, yaml,
-};
+use super::parse::{Parsed, read};
+use super::{Diagnostic, Document, Limits, Node, NodeKind, Severity, Snapshot, SourceFile, text};
 
 /// What a snapshot holds.
 #[derive(Clone, Debug, Default)]
@@ -102,10 +99,11 @@ fn load_file(file: &SourceFile, limits: &Limits, loaded: &mut Loaded) -> Result<
         let shown = excerpt(&lossy, 0, fault.position, secrecy);
         diagnostic(path, fault, shown)
     })?;
+    let json = extension(path).is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let mut errors = 0;
     for chunk in text::chunks(&text) {
         let mut secret = mentions_secret(chunk.text);
-        for Parsed { root, mut faults } in read(path, &chunk, limits) {
+        for Parsed { root, mut faults } in read(json, &chunk, limits) {
             // A value tells its kind however that is spelled; without one, escapes are reason enough for doubt.
             secret |= root
                 .as_ref()
@@ -143,34 +141,6 @@ fn load_file(file: &SourceFile, limits: &Limits, loaded: &mut Loaded) -> Result<
         }
     }
     Ok(())
-}
-
-/// Reads the values of one chunk, as JSON where it is JSON.
-fn read(path: &str, chunk: &Chunk<'_>, limits: &Limits) -> Vec<Parsed> {
-    let Chunk { lines_before, text } = *chunk;
-    if json::looks_like_json(text) {
-        let parsed = json::read(text, lines_before, limits);
-        // In a YAML file a brace may as well begin a flow mapping, which YAML's own parser explains better.
-        let is_json = extension(path) == Some("json");
-        if is_json || !parsed.iter().any(|p| p.faults.iter().any(|f| f.syntax)) {
-            return parsed;
-        }
-    }
-    let moved = |mut fault: Fault| {
-        fault.position.line = fault.position.line.saturating_add(lines_before);
-        fault
-    };
-    if let Some(fault) = text::forbidden(text) {
-        return vec![Parsed {
-            root: None,
-            faults: vec![moved(fault)],
-        }];
-    }
-    let mut parsed = yaml::read(text, lines_before, limits);
-    if let (Some(fault), Some(first)) = (text::ambiguous_break(text), parsed.first_mut()) {
-        first.faults.push(moved(fault));
-    }
-    parsed
 }
 
 fn diagnostic(file: &Arc<str>, fault: Fault, excerpt: Option<String>) -> Diagnostic {

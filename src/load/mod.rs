@@ -1,25 +1,24 @@
 //! Snapshot -> documents and diagnostics. Never stops at the first error; does no IO.
 
-mod build;
 mod diagnostic;
 mod document;
 mod duplicates;
 mod excerpt;
 mod fault;
 mod identify;
-mod json;
 mod limits;
 mod loader;
-mod mapping;
+mod metadata;
 mod node;
-mod scalar;
+mod parse;
+mod print;
+mod schema;
 #[cfg(test)]
 mod secrecy_tests;
 mod snapshot;
 #[cfg(test)]
 mod tests;
 mod text;
-mod yaml;
 
 pub use diagnostic::{Diagnostic, Origin, Position, Severity};
 pub use document::Document;
@@ -27,9 +26,6 @@ pub use duplicates::duplicates;
 pub use limits::Limits;
 pub use loader::{Loaded, add_excerpts, load};
 pub use node::{Entry, Node, NodeKind};
+pub use print::to_yaml;
+pub use schema::{Schemas, builtin_scope};
 pub use snapshot::{Snapshot, SourceFile};
-
-/// Prints JSON for now.
-pub fn to_yaml(value: &serde_json::Value) -> String {
-    value.to_string()
-}

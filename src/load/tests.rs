@@ -456,3 +456,19 @@ fn control_characters_and_nul_do_not_cut_a_file_short() {
     );
     assert_eq!(loaded.documents.len(), 1);
 }
+
+#[test]
+fn keys_that_are_read_as_booleans_are_pointed_out() {
+    let loaded = load_text(&format!(
+        "{}data:\n  on: a\n  \"no\": b\n  true: c\n",
+        config_map("a")
+    ));
+    assert_eq!(ids(&loaded), [""; 0]);
+    assert_eq!(
+        told(&loaded),
+        [
+            "6:3 this key is read as `true`",
+            "8:3 duplicate key `true`: it is already at line 6, column 3",
+        ]
+    );
+}

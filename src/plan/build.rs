@@ -1,5 +1,6 @@
 //! Puts the plan together: members, the Services of Targets, and what has left the source.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
@@ -7,7 +8,6 @@ use serde_json::{Map, Value};
 use super::classify::{ChildOwner, Verdict, classify_child, classify_member, purge};
 use super::known::Known;
 use super::live::Live;
-use super::managed::lost_fields;
 use super::order::{batches, depends_on, place};
 use super::prune::{PruneRules, judge, may_prune};
 use super::step::{Action, Body, Expected, Plan, Step};
@@ -51,11 +51,23 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
         .iter()
         .map(|desired| member(inputs, desired))
         .collect();
+    let (prunes, prune_refused) = prunes(inputs);
+    let doomed: BTreeSet<&ObjectId> = prunes
+        .iter()
+        .filter(|(_, step)| step.action == Action::Delete)
+        .map(|(_, step)| &step.id)
+        .collect();
     let (targets, unreadable) = targets(inputs);
-    steps.extend(targets.iter().filter_map(|target| child(inputs, target)));
+    // The garbage collector takes the Service of a Target that goes.
+    let staying = targets
+        .iter()
+        .filter(|target| !doomed.contains(&target.id()));
+    let children = staying.filter_map(|target| child(inputs, target, &doomed));
+    let (late, early): (Vec<Step>, Vec<Step>) = children.partition(|step| step.body == Body::Prune);
+    steps.extend(early);
     order(&mut steps, inputs);
-    let (prunes, prune_refused) = prunes(inputs, &targets);
-    steps.extend(after(prunes, steps.iter().map(|step| step.batch).max()));
+    let first = steps.iter().map(|step| step.batch + 1).max().unwrap_or(0);
+    steps.extend(last(prunes, late, first));
     steps.sort_by_key(|step| step.batch);
     Plan {
         steps,
@@ -64,44 +76,55 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
     }
 }
 
-/// Workloads whose file states replicas that we no longer own: whether an autoscaler has them must be looked up.
+/// Workloads that run another number of replicas than their manifest states: whether an autoscaler wants that must be
+/// looked up.
 pub fn maybe_scaled<'a>(
     desired: &'a [Desired],
     known: &'a Known,
 ) -> impl Iterator<Item = &'a ObjectId> {
     desired
         .iter()
-        .filter(|d| replicas_are_lost(&d.object, known.live(&d.id)))
+        .filter(|d| rescaled(d, known).is_some())
         .map(|d| &d.id)
 }
 
-fn replicas_are_lost(object: &Value, live: Option<&Live>) -> bool {
-    let Some(entry) = live.and_then(Live::ours) else {
-        return false;
-    };
-    let Some(replicas) = object.pointer("/spec/replicas") else {
-        return false;
-    };
-    let only = serde_json::json!({ "spec": { "replicas": replicas } });
-    !lost_fields(&only, &entry.fields).is_empty()
+/// The live replicas of a workload, where its manifest states others.
+fn rescaled(desired: &Desired, known: &Known) -> Option<i64> {
+    let stated = desired.object.pointer("/spec/replicas")?.as_i64()?;
+    known
+        .replicas
+        .get(&desired.id)
+        .copied()
+        .filter(|live| *live != stated)
 }
 
 fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
     let live = inputs.known.live(&desired.id);
     let mut object = desired.object.clone();
-    // k8s#25238: an autoscaler's replicas are its own, whatever the file says.
-    let scaled = inputs.known.scaled.contains(&desired.id) && replicas_are_lost(&object, live);
-    if scaled && let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) {
+    let rescaled = rescaled(desired, inputs.known);
+    let scaled = rescaled.filter(|_| inputs.known.scaled.contains(&desired.id));
+    let mut judged = Cow::Borrowed(&object);
+    if let Some(spec) = scaled.and_then(|_| judged.to_mut().get_mut("spec")?.as_object_mut()) {
         spec.remove("replicas");
     }
-    let mut verdict = classify_member(&object, &desired.digest, live, inputs.applyset);
-    if inputs.force_conflicts {
-        verdict = take_conflicts(verdict);
+    let mut verdict = classify_member(&judged, &desired.digest, live, inputs.applyset);
+    if let (Some(replicas), None, Action::Unchanged) = (rescaled, scaled, verdict.action) {
+        verdict.action = Action::Configure;
+        verdict.reason = format!("drift: .spec.replicas was set to {replicas}");
+        verdict.force = true;
     }
-    if scaled {
+    // k8s#25238: an autoscaler's replicas are its own, whatever the file says. They are sent as they are, not left out:
+    // where the server noted no owner for them, leaving them out would set them to the default of one.
+    if let (Some(live), Some(replicas)) = (scaled, object.pointer_mut("/spec/replicas")) {
+        *replicas = Value::from(live);
+    }
+    if scaled.is_some() {
         verdict
             .reason
-            .push_str("; spec.replicas is left to its autoscaler");
+            .push_str("; its replicas are left to its autoscaler");
+    }
+    if inputs.force_conflicts {
+        verdict = take_conflicts(verdict);
     }
     let needs = match depends_on(&desired.object) {
         Ok(needs) => needs,
@@ -207,29 +230,29 @@ pub fn child_id(target: &Target) -> ObjectId {
     }
 }
 
-fn child(inputs: &Inputs<'_>, target: &Target) -> Option<Step> {
-    let id = child_id(target);
-    let live = inputs.known.services.get(&id);
-    let uid = target.live.as_ref().map(|live| live.uid.as_str());
+fn child(inputs: &Inputs<'_>, target: &Target, doomed: &BTreeSet<&ObjectId>) -> Option<Step> {
     if target.live.as_ref().is_some_and(|live| live.terminating) {
         return None;
     }
-    let origin = inputs.index.get(&target.id()).map(|d| d.origin.clone());
+    let id = child_id(target);
+    let live = inputs.known.services.get(&id);
     let in_source = inputs.index.contains_key(&id);
-    let step = |action, reason: String, body| Step {
-        id: id.clone(),
+    let deployment_goes = doomed.contains(&target.deployment_id());
+    let deployment = deployment_of(target, inputs.index, inputs.known).filter(|_| !deployment_goes);
+    let mut step = Step {
         api_version: "v1".into(),
-        action,
-        reason,
-        origin: origin.clone(),
+        action: Action::Delete,
+        reason: String::new(),
+        origin: inputs.index.get(&target.id()).map(|d| d.origin.clone()),
         batch: 0,
         needs: vec![target.id()],
         conflicts: Vec::new(),
         expected: live.map(expected),
-        body,
+        body: Body::Delete,
         diff: None,
+        id,
     };
-    let deployment = deployment_of(target, inputs.index, inputs.known);
+    let uid = target.live.as_ref().map(|live| live.uid.as_str());
     match coverage_service(target, deployment.as_ref()) {
         Ok(object) => {
             let mut whole = object.clone();
@@ -241,23 +264,23 @@ fn child(inputs: &Inputs<'_>, target: &Target) -> Option<Step> {
                 name: &target.name,
                 uid,
             };
-            let mut verdict = classify_child(&whole, &digest, live, &owner);
+            let verdict = classify_child(&whole, &digest, live, &owner);
+            (step.action, step.reason, step.conflicts) =
+                (verdict.action, verdict.reason, verdict.conflicts);
             if in_source {
-                verdict.action = Action::Refuse;
-                verdict.reason = format!(
+                step.action = Action::Refuse;
+                step.reason = format!(
                     "the source has a Service of this name, which {} needs",
                     target.id()
                 );
             }
             let purge = live.and_then(|live| purge(&object, live));
-            let body = Body::Child {
+            step.body = Body::Child {
                 object,
                 target: target.id(),
                 purge,
             };
-            let mut step = step(verdict.action, verdict.reason, body);
-            step.conflicts = verdict.conflicts;
-            // A Deployment that is there already carries the labels that are selected, whatever becomes of its step.
+            // A Deployment that is there already has the labels that are selected, whatever becomes of its step.
             if !inputs
                 .known
                 .deployments
@@ -268,10 +291,12 @@ fn child(inputs: &Inputs<'_>, target: &Target) -> Option<Step> {
             Some(step)
         }
         Err(no) => {
-            let ours = live?
-                .controller()
-                .is_some_and(|controller| Some(controller.uid.as_str()) == uid);
-            (ours && !in_source).then(|| step(Action::Delete, no.message, Body::Delete))
+            let controller = live?.controller()?;
+            step.reason = no.message;
+            if deployment_goes {
+                step.body = Body::Prune;
+            }
+            (Some(controller.uid.as_str()) == uid && !in_source).then_some(step)
         }
     }
 }
@@ -306,13 +331,12 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
 
 type Prunes = (Vec<((i32, u8), Step)>, Option<String>);
 
-fn prunes(inputs: &Inputs<'_>, targets: &[Target]) -> Prunes {
-    let children: BTreeSet<ObjectId> = targets.iter().map(child_id).collect();
+fn prunes(inputs: &Inputs<'_>) -> Prunes {
     let left: Vec<(&ObjectId, &Live)> = inputs
         .known
         .members
         .iter()
-        .filter(|(id, _)| !inputs.index.contains_key(id) && !children.contains(*id))
+        .filter(|(id, _)| !inputs.index.contains_key(id))
         .collect();
     let verdicts: Vec<(Action, String)> = left
         .iter()
@@ -372,15 +396,21 @@ fn annotations_of(live: &Live) -> Value {
     serde_json::json!({ "metadata": { "annotations": annotations } })
 }
 
-/// Deletes come last, in the reverse of the order in which things are made.
-fn after(mut prunes: Vec<((i32, u8), Step)>, last: Option<usize>) -> Vec<Step> {
+/// Deletes come last, in the reverse of the order in which things are made; then the Services whose Deployment went.
+fn last(mut prunes: Vec<((i32, u8), Step)>, mut late: Vec<Step>, first: usize) -> Vec<Step> {
     let mut places: Vec<(i32, u8)> = prunes.iter().map(|(place, _)| *place).collect();
     places.sort_unstable();
     places.dedup();
     places.reverse();
-    let first = last.map_or(0, |last| last + 1);
     for (place, step) in &mut prunes {
         step.batch = first + places.iter().position(|p| p == place).unwrap_or(0);
     }
-    prunes.into_iter().map(|(_, step)| step).collect()
+    for step in &mut late {
+        step.batch = first + places.len();
+    }
+    prunes
+        .into_iter()
+        .map(|(_, step)| step)
+        .chain(late)
+        .collect()
 }

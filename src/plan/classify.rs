@@ -75,7 +75,7 @@ pub fn classify_member(
 
 /// Judges the Service of a Target, which is ours from end to end: `spec.ports` and `spec.selector` are exclusive.
 ///
-/// `owner_kind_and_name` tells which owner may be replaced when its uid is gone: an earlier Target of the same name.
+/// An owner that was an earlier Target of the same name is replaced.
 pub fn classify_child(
     desired: &Value,
     digest: &str,

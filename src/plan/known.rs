@@ -21,6 +21,9 @@ pub struct Known {
     pub deployments: BTreeMap<ObjectId, Deployment>,
     /// Services that are ours, or that have a name that we need.
     pub services: BTreeMap<ObjectId, Live>,
+    /// Replicas of live workloads whose manifests state them. Metadata does not tell: v1.20 notes no owner for what is
+    /// written through the scale subresource.
+    pub replicas: BTreeMap<ObjectId, i64>,
     /// Workloads whose replicas an autoscaler sets.
     pub scaled: BTreeSet<ObjectId>,
 }

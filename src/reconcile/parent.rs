@@ -76,7 +76,14 @@ pub async fn keep_inventory(
         },
         "spec": {},
     });
-    cluster.apply(kind, &object, true).await.map(Some)
+    match cluster.apply(kind, &object, true).await {
+        Ok(live) => Ok(Some(live)),
+        Err(ClusterError::NotFound(message)) => Err(ClusterError::NotFound(format!(
+            "Sync {}/{} cannot be kept: {message}; create the namespace, add it to the source, or choose another with -n",
+            settings.namespace, settings.name
+        ))),
+        Err(error) => Err(error),
+    }
 }
 
 fn group_kinds(kinds: &BTreeSet<GroupKind>) -> String {

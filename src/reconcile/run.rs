@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::parent::{check_tooling, keep_inventory};
 use super::targets::{Facts as TargetFacts, TargetReport, report_targets};
 use super::wait::{Unhealthy, wait_until_current};
-use super::{Done, Inventory, Settings, Survey, execute, guard_contents, record, survey};
+use super::{Done, Inventory, Outcome, Settings, Survey, execute, guard_contents, record, survey};
 use crate::api::names::API_VERSION;
 use crate::api::{ObjectId, crds};
 use crate::cluster::{Cluster, ClusterError};
@@ -167,6 +167,11 @@ pub async fn sync(
         observe,
     )
     .await?;
+    for (step, done) in planned.plan.steps.iter().zip(&report.done) {
+        if done.outcome == Outcome::Deleted {
+            planned.survey.known.deployments.remove(&step.id);
+        }
+    }
     tend_targets(cluster, &mut planned, settings, now, &mut report).await?;
 
     let least = inventory(&planned, &report);
@@ -277,14 +282,6 @@ async fn make_own_namespace(
     planned: &Planned,
     settings: &Settings,
 ) -> Result<(), ClusterError> {
-    if !planned
-        .survey
-        .missing_namespaces
-        .contains(&settings.namespace)
-        && planned.survey.parent.is_none()
-    {
-        // It may be missing without any object in it; the write of the parent tells.
-    }
     let step = planned.plan.steps.iter().find(|step| {
         step.id.group_kind.kind == "Namespace"
             && step.id.name == settings.namespace
@@ -306,7 +303,7 @@ fn inventory(planned: &Planned, report: &Report) -> Inventory {
         .steps
         .iter()
         .zip(&report.done)
-        .filter(|(_, done)| done.outcome == super::Outcome::Deleted)
+        .filter(|(_, done)| done.outcome == Outcome::Deleted)
         .map(|(step, _)| &step.id)
         .collect();
     let members = planned

@@ -114,23 +114,36 @@ pub async fn survey(
     group_kinds.extend(inventory.group_kinds);
     // Targets are read whole, which tells their metadata as well.
     group_kinds.remove(&Target::group_kind());
-    let member_kinds: Vec<&Kind> = group_kinds
-        .iter()
-        .filter_map(|kind| kinds.any_version(kind))
-        .filter(|kind| kind.listable)
-        .collect();
-    let (members, targets) = try_join!(
+    let kinds_of = |whole: bool| -> Vec<&Kind> {
+        let in_use = group_kinds
+            .iter()
+            .filter(|kind| states_replicas(&desired, kind) == whole);
+        in_use
+            .filter_map(|kind| kinds.any_version(kind))
+            .filter(|kind| kind.listable)
+            .collect()
+    };
+    let (plain, scalable) = (kinds_of(false), kinds_of(true));
+    let (members, workloads, targets) = try_join!(
         try_join_all(
-            member_kinds
+            plain
                 .iter()
                 .map(|kind| cluster.metadata_in(kind, &reach, &selector))
         ),
+        try_join_all(
+            scalable
+                .iter()
+                .map(|kind| cluster.objects_in(kind, &reach, Some(&selector)))
+        ),
         live_targets(cluster, &kinds, &reach),
     )?;
-    for (kind, items) in member_kinds.iter().zip(members) {
+    for (kind, items) in plain.iter().zip(members) {
         known
             .members
             .extend(items.into_iter().map(|live| (id_of(kind, &live), live)));
+    }
+    for (kind, items) in scalable.iter().zip(workloads) {
+        sort_workloads(kind, &items, &mut known);
     }
     sort_targets(targets, &applyset, &mut known);
 
@@ -236,6 +249,32 @@ async fn live_targets(
     match kinds.get(API_VERSION, "ClosureJVMTarget") {
         Some(kind) => cluster.objects_in(kind, namespaces, None).await,
         None => Ok(Vec::new()),
+    }
+}
+
+/// Kinds whose replicas must be read, since some manifest states them.
+fn states_replicas(desired: &[Desired], kind: &GroupKind) -> bool {
+    kind.group == "apps"
+        && desired
+            .iter()
+            .any(|d| d.id.group_kind == *kind && d.object.pointer("/spec/replicas").is_some())
+}
+
+fn sort_workloads(kind: &Kind, objects: &[Value], known: &mut Known) {
+    for object in objects {
+        let Ok(live) = Live::from_object(object) else {
+            continue;
+        };
+        let id = id_of(kind, &live);
+        if let Some(replicas) = object.pointer("/spec/replicas").and_then(Value::as_i64) {
+            known.replicas.insert(id.clone(), replicas);
+        }
+        if id.group_kind.kind == "Deployment" {
+            known
+                .deployments
+                .insert(id.clone(), Deployment::from_json(object));
+        }
+        known.members.insert(id, live);
     }
 }
 
@@ -359,12 +398,9 @@ async fn targets_needs(
     };
     let places = targets
         .values()
-        .map(|t| {
-            (
-                Some(t.namespace.clone()),
-                t.spec.deployment_ref.name.clone(),
-            )
-        })
+        .map(Target::deployment_id)
+        .filter(|id| !known.deployments.contains_key(id))
+        .map(|id| (id.namespace, id.name))
         .collect();
     let namespaces: BTreeSet<String> = targets.values().map(|t| t.namespace.clone()).collect();
     let selector = format!(

@@ -5,17 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::normalise::{sendable, stamp};
-use crate::api::ObjectId;
+use crate::api::{ObjectId, Scope};
 use crate::load::{Diagnostic, Document, Origin};
-
-/// Whether a kind's objects live in namespaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// In a namespace.
-    Namespaced,
-    /// In none.
-    Cluster,
-}
 
 /// An object as it is to be sent.
 #[derive(Clone, Debug)]

@@ -8,7 +8,8 @@ mod service_name;
 mod status;
 mod target;
 
-pub use desired::{Desired, Resolved, Scope, resolve};
+pub use crate::api::Scope;
+pub use desired::{Desired, Resolved, resolve};
 pub use normalise::{digest, sendable, stamp};
 pub use selector::service_selector;
 pub use service::{NoService, coverage_service, endpoint, with_owner};

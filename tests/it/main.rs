@@ -6,7 +6,10 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod load_printing;
 mod load_reading;
 mod source_directory;
 mod source_git_local;
+mod source_git_remote;
+mod source_git_ssh;
 mod support;

@@ -1,9 +1,15 @@
 //! A commit of a git repository as a source.
 
+mod cache;
+mod connection;
 mod credentials;
+mod host_keys;
+mod known_hosts;
 mod local;
+mod login;
 mod options;
 mod reference;
+mod remote;
 mod tree;
 mod url;
 
@@ -39,16 +45,13 @@ pub struct GitSource {
 /// When repository, ref or path are missing, the server refuses, or the cache cannot be used.
 pub fn fetch(
     source: &GitSource,
-    _cache_dir: &Path,
+    cache_dir: &Path,
     limits: &Limits,
 ) -> Result<Snapshot, SourceError> {
     options::initialise(limits.timeout);
     match source.url.place() {
         Place::Local(path) => local::fetch(source, path, limits),
-        Place::Remote(_) => Err(SourceError::Transport {
-            repository: source.url.to_string(),
-            detail: "only repositories on this machine can be read".to_owned(),
-        }),
+        Place::Remote(remote) => remote::fetch(source, remote, cache_dir, limits),
     }
 }
 

@@ -1,3 +1,5 @@
 //! What several tests need.
 
 pub mod git;
+pub mod http;
+pub mod server;

@@ -28,9 +28,9 @@ built_assets() {
   local folder=${XDG_CACHE_HOME:-$HOME/.cache}/covergence/kubernetes-$KUBERNETES_VERSION
   if ! complete_assets "$folder"; then
     mkdir -p "${folder%/*}"
-    say "building Kubernetes $KUBERNETES_VERSION from source into $folder (once; about ten minutes on two cores)"
-    # Everybody who comes meanwhile waits here; the builder looks again once it holds the lock. The lock is flock's
-    # own (-o), so no child of an interrupted build can keep it.
+    say "building Kubernetes $KUBERNETES_VERSION from source into $folder (once; six to ten minutes on two cores)"
+    # Everybody who comes meanwhile waits here, and finds it built. The lock is flock's own (-o), so no child of an
+    # interrupted build can keep it.
     flock -o "$folder.lock" "$LAB_HOME/build-kubernetes" "$folder" >&2
     complete_assets "$folder" || die "the build left $folder incomplete"
   fi

@@ -67,7 +67,7 @@ stop() {
     kill -KILL "$pid" 2>/dev/null || true
     wait_until 10 "$name (pid $pid) is gone" gone "$dir" "$name"
   fi
-  rm -f "$dir/run/$name.pid"
+  rm -f "$dir/run/$name.pid" "$dir/run/$name.since"
 }
 
 # --- ports ------------------------------------------------------------------------------------------------------------

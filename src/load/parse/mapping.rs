@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::fault::Fault;
-use super::{Entry, Node, NodeKind, Position};
+use crate::load::fault::Fault;
+use crate::load::{Entry, Node, NodeKind, Position};
 
 /// A key whose value comes next.
 pub(super) enum Key {

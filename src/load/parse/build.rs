@@ -2,26 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::fault::Fault;
+use super::budget::{Budget, Size, Stop};
 use super::mapping::{Key, Mapping};
 use super::scalar::{Reading, Unreadable};
-use super::{Entry, Limits, Node, NodeKind, Position};
-
-/// How large a value is, to charge aliases for what they copy.
-#[derive(Clone, Copy, Default)]
-struct Size {
-    nodes: usize,
-    bytes: usize,
-    depth: usize,
-}
-
-impl Size {
-    fn add_child(&mut self, child: Size) {
-        self.nodes = self.nodes.saturating_add(child.nodes);
-        self.bytes = self.bytes.saturating_add(child.bytes);
-        self.depth = self.depth.max(child.depth.saturating_add(1));
-    }
-}
+use crate::load::fault::Fault;
+use crate::load::{Entry, Limits, Node, NodeKind, Position};
 
 /// What an anchor names.
 enum Anchored {
@@ -44,26 +29,19 @@ struct Frame {
 
 /// A document being built. Values that cannot be are reported and read as null, so that all faults show at once.
 pub(super) struct Builder<'l> {
-    limits: &'l Limits,
+    budget: Budget<'l>,
     frames: Vec<Frame>,
     anchors: HashMap<usize, Anchored>,
-    nodes: usize,
-    copied: usize,
     root: Option<Node>,
     faults: Vec<Fault>,
 }
 
-/// The document went past a limit: nothing more of it is read.
-pub(super) struct Stop(pub Fault);
-
 impl<'l> Builder<'l> {
     pub(super) fn new(limits: &'l Limits) -> Self {
         Self {
-            limits,
+            budget: Budget::new(limits),
             frames: Vec::new(),
             anchors: HashMap::new(),
-            nodes: 0,
-            copied: 0,
             root: None,
             faults: Vec::new(),
         }
@@ -84,7 +62,7 @@ impl<'l> Builder<'l> {
 
     /// Reports something; past the limit further reports are dropped.
     pub(super) fn report(&mut self, fault: Fault) {
-        if self.faults.len() < self.limits.faults_per_file {
+        if self.faults.len() < self.budget.faults() {
             self.faults.push(fault);
         }
     }
@@ -107,16 +85,12 @@ impl<'l> Builder<'l> {
         anchor: Option<usize>,
         reading: Result<Reading, Unreadable>,
     ) -> Result<(), Stop> {
-        self.charge(position, 1)?;
+        self.budget.value(position)?;
         if self.expects_key() {
             if let (Some(id), Ok(reading)) = (anchor, &reading)
                 && let Ok(kind) = reading.clone().into_value()
             {
-                let size = Size {
-                    nodes: 1,
-                    bytes: text_len(&kind),
-                    depth: 0,
-                };
+                let size = Size::of(Some(&kind));
                 self.keep(id, &Node { position, kind }, size)?;
             }
             self.key(position, reading.and_then(Reading::into_key));
@@ -125,11 +99,7 @@ impl<'l> Builder<'l> {
         let kind = reading
             .and_then(Reading::into_value)
             .unwrap_or_else(|why| self.unreadable(position, why));
-        let size = Size {
-            nodes: 1,
-            bytes: text_len(&kind),
-            depth: 0,
-        };
+        let size = Size::of(Some(&kind));
         self.complete(Node { position, kind }, size, anchor)
     }
 
@@ -178,23 +148,11 @@ impl<'l> Builder<'l> {
     pub(super) fn alias(&mut self, position: Position, id: usize) -> Result<(), Stop> {
         let (node, size) = match self.anchors.get(&id) {
             Some(Anchored::Done(node, size)) => {
-                let depth = self.frames.len().saturating_add(size.depth);
-                if depth > self.limits.depth {
-                    return Err(self.too_deep(position));
-                }
-                let size = *size;
-                self.nodes = self.nodes.saturating_add(size.nodes);
-                self.copied = self.copied.saturating_add(size.bytes);
-                if self.copied_too_much() {
-                    return Err(bomb(position));
-                }
-                (
-                    Node {
-                        position,
-                        ..node.clone()
-                    },
-                    size,
-                )
+                self.budget
+                    .depth(position, self.frames.len(), Some(*size))?;
+                self.budget.copy(position, *size)?;
+                let kind = node.kind.clone();
+                (Node { position, kind }, *size)
             }
             Some(Anchored::Open) => {
                 return Err(Stop(Fault::error(position, "this alias contains itself")));
@@ -215,18 +173,12 @@ impl<'l> Builder<'l> {
         anchor: Option<usize>,
         collection: Collection,
     ) -> Result<(), Stop> {
-        self.charge(position, 1)?;
-        if self.frames.len() >= self.limits.depth {
-            return Err(self.too_deep(position));
-        }
+        self.budget.value(position)?;
+        self.budget.depth(position, self.frames.len(), None)?;
         if let Some(id) = anchor {
             self.anchors.insert(id, Anchored::Open);
         }
-        let size = Size {
-            nodes: 1,
-            bytes: 0,
-            depth: 0,
-        };
+        let size = Size::of(None);
         self.frames.push(Frame {
             position,
             anchor,
@@ -234,20 +186,6 @@ impl<'l> Builder<'l> {
             collection,
         });
         Ok(())
-    }
-
-    fn charge(&mut self, position: Position, nodes: usize) -> Result<(), Stop> {
-        self.nodes = self.nodes.saturating_add(nodes);
-        if self.nodes > self.limits.nodes {
-            let message = format!("more than {} values in one document", self.limits.nodes);
-            return Err(Stop(Fault::error(position, message)));
-        }
-        Ok(())
-    }
-
-    fn too_deep(&self, position: Position) -> Stop {
-        let message = format!("nested more than {} levels deep", self.limits.depth);
-        Stop(Fault::error(position, message))
     }
 
     fn unreadable(&mut self, position: Position, why: Unreadable) -> NodeKind {
@@ -284,23 +222,28 @@ impl<'l> Builder<'l> {
             self.root = Some(node);
             return Ok(());
         };
-        frame.size.add_child(size);
+        let key = match &frame.collection {
+            Collection::Map(Mapping {
+                key: Some(Key::Named(key, _)),
+                ..
+            }) => key.len(),
+            _ => 0,
+        };
+        frame.size.add(size, key);
         let faults = match &mut frame.collection {
             Collection::List(items) => {
                 items.push(node);
                 Vec::new()
             }
             Collection::Map(map) => match map.key.take() {
-                Some(Key::Named(key, position)) => {
-                    frame.size.bytes = frame.size.bytes.saturating_add(key.len());
-                    map.insert(Entry {
+                Some(Key::Named(key, position)) => map
+                    .insert(Entry {
                         key,
                         position,
                         value: node,
                     })
                     .into_iter()
-                    .collect()
-                }
+                    .collect(),
                 Some(Key::Merge(position)) => map.merge(position, node),
                 Some(Key::Invalid) | None => Vec::new(),
             },
@@ -311,20 +254,11 @@ impl<'l> Builder<'l> {
         Ok(())
     }
 
-    /// Keeps a copy for the aliases of an anchor. Copies are charged before they are made, so that a bomb
-    /// costs nothing; anchors inside anchors multiply just as aliases do.
+    /// Keeps a copy for the aliases of an anchor; anchors inside anchors multiply just as aliases do.
     fn keep(&mut self, id: usize, node: &Node, size: Size) -> Result<(), Stop> {
-        self.nodes = self.nodes.saturating_add(size.nodes);
-        self.copied = self.copied.saturating_add(size.bytes);
-        if self.copied_too_much() {
-            return Err(bomb(node.position));
-        }
+        self.budget.copy(node.position, size)?;
         self.anchors.insert(id, Anchored::Done(node.clone(), size));
         Ok(())
-    }
-
-    fn copied_too_much(&self) -> bool {
-        self.nodes > self.limits.nodes || self.copied > self.limits.copied_bytes
     }
 }
 
@@ -336,19 +270,5 @@ fn key_of(kind: NodeKind) -> Result<String, Unreadable> {
         NodeKind::Number(number) => Ok(number.to_string()),
         NodeKind::String(text) => Ok(text),
         NodeKind::List(_) | NodeKind::Map(_) => Err(Unreadable::CompoundKey),
-    }
-}
-
-fn bomb(position: Position) -> Stop {
-    Stop(Fault::error(
-        position,
-        "anchors and aliases make this document too large",
-    ))
-}
-
-fn text_len(kind: &NodeKind) -> usize {
-    match kind {
-        NodeKind::String(text) => text.len(),
-        _ => 0,
     }
 }

@@ -5,18 +5,12 @@
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
-use super::build::{Builder, Stop};
-use super::fault::Fault;
+use super::Parsed;
+use super::budget::Stop;
+use super::build::Builder;
 use super::scalar::{self, Reading, Unreadable};
-use super::{Limits, Node, Position};
-
-/// One document and its faults.
-pub(super) struct Parsed {
-    /// The value; absent when the document is empty or does not parse.
-    pub root: Option<Node>,
-    /// What is wrong with it.
-    pub faults: Vec<Fault>,
-}
+use crate::load::fault::Fault;
+use crate::load::{Limits, Position};
 
 /// Reads the documents of a text whose first line has `lines_before` lines before it.
 pub(super) fn read(text: &str, lines_before: u32, limits: &Limits) -> Vec<Parsed> {
@@ -60,7 +54,15 @@ fn feed(builder: &mut Builder<'_>, event: Event<'_>, position: Position) -> Resu
                 builder.merge_key(position);
                 return Ok(());
             }
-            builder.scalar(position, anchor_id(anchor), read_scalar(&text, plain, tag))
+            let reading = read_scalar(&text, plain, tag);
+            if builder.expects_key()
+                && let Ok(Reading::Bool(value)) = &reading
+                && !text.eq_ignore_ascii_case(if *value { "true" } else { "false" })
+            {
+                let fault = Fault::warning(position, format!("this key is read as `{value}`"));
+                builder.report(fault.hint("put the key in quotes"));
+            }
+            builder.scalar(position, anchor_id(anchor), reading)
         }
         Event::SequenceStart(_, anchor, _) => builder.start_list(position, anchor_id(anchor)),
         Event::MappingStart(_, anchor, _) => builder.start_map(position, anchor_id(anchor)),

@@ -1,0 +1,143 @@
+//! The pipeline without a cluster: what a source asks for, as far as it tells by itself.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::error::CliError;
+use crate::api::{GroupKind, Scope, crds, split_api_version};
+use crate::load::{Diagnostic, Document, Limits, Schemas, Severity, Snapshot, add_excerpts, load};
+use crate::plan::{Inputs, Known, Plan, PruneRules, build, index, targets};
+use crate::reconcile::Settings;
+use crate::render::{Resolved, coverage_service, resolve};
+
+/// What a source asks for.
+pub struct Offline {
+    /// Everything to be made, in order, as if the cluster were empty.
+    pub plan: Plan,
+    /// What is wrong with the source.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many objects the source holds.
+    pub objects: usize,
+}
+
+/// Reads, resolves and renders a snapshot; with `strict` it is also checked against schemas.
+pub fn prepare(
+    snapshot: &Snapshot,
+    settings: &Settings,
+    strict: bool,
+) -> Result<Offline, CliError> {
+    let loaded = load(snapshot, &Limits::default());
+    let definitions = |d: &&Document| d.id.group_kind.kind == "CustomResourceDefinition";
+    let in_source: Vec<Value> = loaded
+        .documents
+        .iter()
+        .filter(definitions)
+        .map(|d| d.root.to_json())
+        .collect();
+    let ours = crds()?;
+    let schemas = Schemas::new(ours.iter().chain(&in_source));
+
+    let mut findings = Vec::new();
+    if strict {
+        findings.extend(
+            loaded
+                .documents
+                .iter()
+                .flat_map(|document| schemas.check(document)),
+        );
+    } else {
+        findings.extend(unknown_scopes(&loaded.documents, &schemas));
+    }
+    let scope = |api_version: &str, kind: &str| {
+        let (group, _) = split_api_version(api_version);
+        // Most custom kinds have namespaces; whether this one does, only its definition can tell.
+        schemas
+            .scope(&GroupKind::new(group, kind))
+            .or(Some(Scope::Namespaced))
+    };
+    let applyset = settings.applyset();
+    let Resolved {
+        desired,
+        diagnostics,
+    } = resolve(
+        &loaded.documents,
+        scope,
+        &settings.namespace,
+        Some(&applyset),
+    );
+    findings.extend(diagnostics);
+
+    let known = Known::default();
+    let inputs = Inputs {
+        desired: &desired,
+        index: &index(&desired),
+        known: &known,
+        applyset: &applyset,
+        force_conflicts: false,
+        prune: PruneRules {
+            enabled: false,
+            complete: false,
+            empty: false,
+            allow_empty: false,
+            limit: None,
+            own_namespace: &settings.namespace,
+            members: 0,
+        },
+    };
+    let plan = build(&inputs);
+    if strict {
+        findings.extend(impossible_services(&inputs));
+    }
+    let mut diagnostics = snapshot.diagnostics.clone();
+    diagnostics.extend(loaded.diagnostics);
+    add_excerpts(&mut findings, snapshot);
+    diagnostics.extend(findings);
+    Ok(Offline {
+        plan,
+        diagnostics,
+        objects: desired.len(),
+    })
+}
+
+impl Offline {
+    /// Tells whether the source has errors.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics
+            .iter()
+            .any(|d| d.severity == Severity::Error)
+    }
+}
+
+fn unknown_scopes(documents: &[Document], schemas: &Schemas) -> Vec<Diagnostic> {
+    let mut told = BTreeSet::new();
+    documents
+        .iter()
+        .filter(|d| d.id.namespace.is_none() && schemas.scope(&d.id.group_kind).is_none())
+        .filter(|d| told.insert(&d.id.group_kind))
+        .map(|d| {
+            let message = format!("{} is taken to have namespaces", d.id.group_kind);
+            Diagnostic::warning_at(&d.origin, message).with_hint(
+                "add its CustomResourceDefinition to the source, or say metadata.namespace",
+            )
+        })
+        .collect()
+}
+
+/// Targets whose Deployment stands beside them and has a selector that no Service can have.
+fn impossible_services(inputs: &Inputs<'_>) -> Vec<Diagnostic> {
+    let (targets, _) = targets(inputs);
+    let why = |target| {
+        let deployment = crate::plan::deployment_of(target, inputs.index, inputs.known);
+        coverage_service(target, deployment.as_ref())
+            .err()
+            .filter(|no| no.reason == "SelectorNotExpressible")
+    };
+    targets
+        .iter()
+        .filter_map(|target| {
+            let origin = &inputs.index.get(&target.id())?.origin;
+            Some(Diagnostic::warning_at(origin, why(target)?.message))
+        })
+        .collect()
+}

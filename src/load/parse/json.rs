@@ -1,0 +1,139 @@
+//! JSON text -> trees, with places, which `serde_json` does not give and duplicate keys, which it drops.
+//!
+//! YAML's parser is not faithful here: it refuses escapes (`\/`), long keys and tabs that JSON allows.
+
+use super::Parsed;
+use super::budget::Stop;
+use super::build::Builder;
+use super::json_token::Reader;
+use super::scalar::Reading;
+use crate::load::Limits;
+
+/// Whether a text is meant as JSON: its first character opens an object or a list.
+pub(super) fn looks_like_json(text: &str) -> bool {
+    text.trim_start_matches([' ', '\t', '\n', '\r'])
+        .starts_with(['{', '['])
+}
+
+/// Reads the values of a text, one after the other as kubectl takes them.
+pub(super) fn read(text: &str, lines_before: u32, limits: &Limits) -> Vec<Parsed> {
+    let mut reader = Reader::new(text, lines_before);
+    let mut documents = Vec::new();
+    loop {
+        reader.blanks();
+        if reader.peek().is_none() {
+            return documents;
+        }
+        let mut builder = Builder::new(limits);
+        let result = reader.value(&mut builder);
+        let (root, mut faults) = builder.finish();
+        match result {
+            Ok(()) => documents.push(Parsed { root, faults }),
+            Err(Stop(fault)) => {
+                faults.push(fault);
+                documents.push(Parsed { root: None, faults });
+                return documents;
+            }
+        }
+    }
+}
+
+/// An opened object or list.
+#[derive(Clone, Copy, PartialEq)]
+enum Open {
+    Object,
+    List,
+}
+
+impl Reader<'_> {
+    /// Reads one value. What is open is kept in a list, not on the stack, so depth costs no recursion.
+    fn value(&mut self, builder: &mut Builder<'_>) -> Result<(), Stop> {
+        let mut open = Vec::new();
+        loop {
+            // A value begins here.
+            self.blanks();
+            let position = self.at;
+            match self.peek() {
+                Some('{') => {
+                    self.bump();
+                    builder.start_map(position, None)?;
+                    if self.closes('}') {
+                        builder.end()?;
+                    } else {
+                        open.push(Open::Object);
+                        self.key(builder)?;
+                        continue;
+                    }
+                }
+                Some('[') => {
+                    self.bump();
+                    builder.start_list(position, None)?;
+                    if self.closes(']') {
+                        builder.end()?;
+                    } else {
+                        open.push(Open::List);
+                        continue;
+                    }
+                }
+                Some('"') => {
+                    let text = self.string()?;
+                    builder.scalar(position, None, Ok(Reading::Text(text)))?;
+                }
+                _ => {
+                    let reading = self.word()?;
+                    builder.scalar(position, None, reading)?;
+                }
+            }
+            // A value ended; close what it completes.
+            loop {
+                let Some(innermost) = open.last() else {
+                    return Ok(());
+                };
+                self.blanks();
+                match (self.peek(), innermost) {
+                    (Some(','), Open::Object) => {
+                        self.bump();
+                        self.key(builder)?;
+                        break;
+                    }
+                    (Some(','), Open::List) => {
+                        self.bump();
+                        break;
+                    }
+                    (Some('}'), Open::Object) | (Some(']'), Open::List) => {
+                        self.bump();
+                        open.pop();
+                        builder.end()?;
+                    }
+                    (_, Open::Object) => return Err(self.stop("expected `,` or `}`")),
+                    (_, Open::List) => return Err(self.stop("expected `,` or `]`")),
+                }
+            }
+        }
+    }
+
+    fn key(&mut self, builder: &mut Builder<'_>) -> Result<(), Stop> {
+        self.blanks();
+        let position = self.at;
+        if self.peek() != Some('"') {
+            return Err(self.stop("expected a key in double quotes"));
+        }
+        let key = self.string()?;
+        builder.scalar(position, None, Ok(Reading::Text(key)))?;
+        self.blanks();
+        if self.peek() != Some(':') {
+            return Err(self.stop("expected `:` after the key"));
+        }
+        self.bump();
+        Ok(())
+    }
+
+    fn closes(&mut self, end: char) -> bool {
+        self.blanks();
+        let closes = self.peek() == Some(end);
+        if closes {
+            self.bump();
+        }
+        closes
+    }
+}

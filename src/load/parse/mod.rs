@@ -1,0 +1,52 @@
+//! Bytes -> values with places, for YAML and JSON.
+
+mod budget;
+mod build;
+mod json;
+mod json_token;
+mod mapping;
+mod number;
+mod scalar;
+#[cfg(test)]
+mod scalar_tests;
+mod yaml;
+
+pub(super) use scalar::is_text;
+
+use super::fault::Fault;
+use super::{Limits, Node, text};
+
+/// One document of a text and its faults.
+pub(super) struct Parsed {
+    /// The value; absent when the document is empty or does not parse.
+    pub root: Option<Node>,
+    /// What is wrong with it.
+    pub faults: Vec<Fault>,
+}
+
+/// Reads the documents of one chunk of a file, as JSON where it is JSON.
+pub(super) fn read(json_file: bool, chunk: &text::Chunk<'_>, limits: &Limits) -> Vec<Parsed> {
+    let text::Chunk { lines_before, text } = *chunk;
+    if json::looks_like_json(text) {
+        let parsed = json::read(text, lines_before, limits);
+        // In a YAML file a brace may as well begin a flow mapping, which YAML's own parser explains better.
+        if json_file || !parsed.iter().any(|p| p.faults.iter().any(|f| f.syntax)) {
+            return parsed;
+        }
+    }
+    let moved = |mut fault: Fault| {
+        fault.position.line = fault.position.line.saturating_add(lines_before);
+        fault
+    };
+    if let Some(fault) = text::forbidden(text) {
+        return vec![Parsed {
+            root: None,
+            faults: vec![moved(fault)],
+        }];
+    }
+    let mut parsed = yaml::read(text, lines_before, limits);
+    if let (Some(fault), Some(first)) = (text::ambiguous_break(text), parsed.first_mut()) {
+        first.faults.push(moved(fault));
+    }
+    parsed
+}
