@@ -71,7 +71,8 @@ selftest: ## The lab keeps its promises
 
 integration: ## The suite against a real API server
 	@.ci/setup test
-	@$(STAGE) 'integration tests' tests/run
+	@COVERGENCE_SSHD=$$(PATH=$$PATH:/usr/sbin; command -v sshd) \
+	  $(STAGE) 'integration tests' tests/run --locked --test it --run-ignored all --no-fail-fast
 
 demo: ## See it work
 	@.ci/setup build
