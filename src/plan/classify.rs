@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::annotations::{foreign_tool, leaves_alone};
 use super::live::Live;
-use super::managed::{FieldPath, intruders, lost_fields, other_owners};
+use super::managed::{FieldPath, foreign_steps, holds_item, intruders, lost_fields, other_owners};
 use super::step::{Action, Conflict};
-use crate::api::split_api_version;
+use crate::api::{names, split_api_version};
 
 /// What is to be done to one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,11 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Refuses, for a reason.
+    pub fn refuse(reason: impl Into<String>) -> Self {
+        Self::new(Action::Refuse, reason)
+    }
+
     fn new(action: Action, reason: impl Into<String>) -> Self {
         Self {
             action,
@@ -104,6 +109,7 @@ pub fn classify_child(
             );
             return Verdict::new(Action::Refuse, reason);
         }
+        None if is_orphaned_child(live) => {}
         None => {
             return Verdict::new(
                 Action::Refuse,
@@ -141,6 +147,18 @@ pub fn classify_child(
     Verdict::new(Action::Unchanged, "it is as applied")
 }
 
+/// Tells whether we made a Service for a Target and somebody has taken out its owner reference since.
+///
+/// A member of an apply set whose label was taken out has our entry as well, but not the labels of a child.
+pub fn is_orphaned_child(live: &Live) -> bool {
+    let labelled = |(key, value): (&str, &str)| live.labels.get(key).is_some_and(|v| v == value);
+    live.owner_references.is_empty()
+        && live.applyset().is_none()
+        && live.ours().is_some()
+        && labelled(names::MANAGED_BY)
+        && labelled(names::COMPONENT)
+}
+
 /// The Target that a Service is rendered for.
 #[derive(Clone, Copy, Debug)]
 pub struct ChildOwner<'a> {
@@ -161,24 +179,27 @@ impl ChildOwner<'_> {
 
 /// Makes the JSON merge patch that takes foreign ports and selector keys out of a Service, when there are any.
 ///
-/// Server-side apply cannot: it never removes what another manager owns. The whole port list is sent, since a merge
-/// patch replaces lists; selector keys go one by one.
+/// Server-side apply cannot: it never removes what another manager owns, not even what an earlier patch of this kind
+/// wrote. The whole port list is sent, since a merge patch replaces lists; selector keys go one by one, and those that
+/// are wanted come along, so that the Service never stands without a selector in between.
 pub fn purge(desired: &Value, live: &Live) -> Option<Value> {
+    let wanted = |field| desired.pointer(field).cloned().unwrap_or_default();
+    let (ports, selector) = (wanted("/spec/ports"), wanted("/spec/selector"));
     let mut spec = serde_json::Map::new();
-    for (_, path) in exclusive_intruders(live) {
-        let path = path.to_string();
-        match path.strip_prefix(".spec.selector.") {
-            Some(key) => {
-                let selector = spec.entry("selector").or_insert_with(|| json!({}));
-                if let Some(selector) = selector.as_object_mut() {
-                    selector.insert(key.to_owned(), Value::Null);
-                }
-            }
-            None => {
-                let ports = desired.pointer("/spec/ports").cloned().unwrap_or_default();
-                spec.insert("ports".into(), ports);
-            }
-        }
+    let strange = |step: &str| !holds_item(&ports, step);
+    if foreign_steps(&["spec", "ports"], &live.managed_fields).any(|(_, step)| strange(step)) {
+        spec.insert("ports".into(), ports.clone());
+    }
+    let gone: serde_json::Map<String, Value> =
+        foreign_steps(&["spec", "selector"], &live.managed_fields)
+            .filter_map(|(_, step)| step.strip_prefix("f:"))
+            .filter(|key| selector.get(*key).is_none())
+            .map(|key| (key.to_owned(), Value::Null))
+            .collect();
+    if !gone.is_empty() {
+        let kept = selector.as_object().cloned().unwrap_or_default();
+        let both: serde_json::Map<String, Value> = kept.into_iter().chain(gone).collect();
+        spec.insert("selector".into(), both.into());
     }
     (!spec.is_empty()).then(|| json!({ "spec": spec }))
 }

@@ -91,31 +91,40 @@ pub fn intruders<'a>(
         .iter()
         .find(|entry| entry.is_ours())
         .map(|entry| &entry.fields);
-    let steps: Vec<String> = path.iter().map(|key| format!("f:{key}")).collect();
-    let descend = |fields: &'a Value| {
-        steps
-            .iter()
-            .try_fold(fields, |fields, step| fields.get(step))
-    };
-    let ours = ours.and_then(|fields| {
-        steps
-            .iter()
-            .try_fold(fields, |fields, step| fields.get(step))
-    });
-    let mut found = Vec::new();
-    for entry in managed.iter().filter(|entry| !entry.is_ours()) {
-        let Some(Value::Object(theirs)) = descend(&entry.fields) else {
-            continue;
-        };
-        for step in theirs.keys().filter(|step| *step != ".") {
-            if ours.is_none_or(|ours| ours.get(step).is_none()) {
-                let mut path = steps.clone();
-                path.push(step.clone());
-                found.push((entry, FieldPath(path)));
-            }
-        }
-    }
-    found
+    let ours = ours.and_then(|fields| descend(path, fields));
+    foreign_steps(path, managed)
+        .filter(|(_, step)| ours.is_none_or(|ours| ours.get(step).is_none()))
+        .map(|(entry, step)| {
+            let mut path: Vec<String> = path.iter().map(|key| format!("f:{key}")).collect();
+            path.push(step.to_owned());
+            (entry, FieldPath(path))
+        })
+        .collect()
+}
+
+/// Lists the steps right below `path` that entries other than ours hold, whether we hold them as well or not.
+pub fn foreign_steps<'a>(
+    path: &[&str],
+    managed: &'a [ManagedFields],
+) -> impl Iterator<Item = (&'a ManagedFields, &'a str)> {
+    managed
+        .iter()
+        .filter(|entry| !entry.is_ours())
+        .filter_map(move |entry| Some((entry, descend(path, &entry.fields)?.as_object()?)))
+        .flat_map(|(entry, theirs)| theirs.keys().map(move |step| (entry, step.as_str())))
+        .filter(|(_, step)| *step != ".")
+}
+
+fn descend<'a>(path: &[&str], fields: &'a Value) -> Option<&'a Value> {
+    path.iter()
+        .try_fold(fields, |fields, key| fields.get(format!("f:{key}")))
+}
+
+/// Tells whether a list holds the item that a step such as `k:{"port":80,"protocol":"TCP"}` speaks of.
+pub fn holds_item(list: &Value, step: &str) -> bool {
+    let keys = step.strip_prefix("k:");
+    let items = list.as_array().map_or(&[][..], Vec::as_slice);
+    keys.is_some_and(|keys| items.iter().any(|item| has_keys(item, keys)))
 }
 
 struct Walk {

@@ -12,7 +12,7 @@ use super::{Done, Inventory, Outcome, Settings, Survey, execute, guard_contents,
 use crate::api::names::API_VERSION;
 use crate::api::{ObjectId, crds};
 use crate::cluster::{Cluster, ClusterError};
-use crate::load::{Diagnostic, Limits, Severity, Snapshot, load};
+use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
 use crate::plan::{Action, Body, Inputs, Plan, PruneRules, Step, build, index, targets};
 use crate::render::{Desired, Target, digest};
 
@@ -65,7 +65,9 @@ pub async fn make_plan(
     check_tooling(survey.parent.as_ref())?;
     let mut diagnostics = snapshot.diagnostics.clone();
     diagnostics.extend(loaded.diagnostics);
-    diagnostics.extend(survey.diagnostics.iter().cloned());
+    let mut found = survey.diagnostics.clone();
+    add_excerpts(&mut found, snapshot);
+    diagnostics.extend(found);
     let applyset = settings.applyset();
     let inputs = Inputs {
         desired: &survey.desired,
@@ -76,6 +78,7 @@ pub async fn make_plan(
         prune: PruneRules {
             enabled: settings.prune,
             complete: !diagnostics.iter().any(|d| d.severity == Severity::Error),
+            unseen: survey.known.unseen.first().map(String::as_str),
             empty: survey.desired.is_empty(),
             allow_empty: settings.allow_empty,
             limit: settings.prune_limit.as_ref(),
@@ -172,7 +175,11 @@ pub async fn sync(
             planned.survey.known.deployments.remove(&step.id);
         }
     }
-    tend_targets(cluster, &mut planned, settings, now, &mut report).await?;
+    if let Err(error) = tend_targets(cluster, &mut planned, settings, now, &mut report).await {
+        report
+            .trouble
+            .push(format!("the status of Targets is not up to date: {error}"));
+    }
 
     let least = inventory(&planned, &report);
     if least.group_kinds != most.group_kinds || least.namespaces != most.namespaces {
