@@ -7,7 +7,7 @@ mod source;
 use std::fs;
 use std::path::Path as FilePath;
 
-use self::source::{Path, modules, paths, tokens, without_tests};
+use self::source::{Path, paths, tokens, without_tests};
 
 /// Folders whose code is plain values in, plain values out.
 const PURE: [&str; 5] = ["load", "render", "policy", "plan", "api"];
@@ -255,37 +255,6 @@ fn the_core_is_there() {
             .count();
         assert!(count > 2, "src/{folder} has moved: tell this test where");
     }
-}
-
-/// An undeclared file is never compiled, and nobody notices.
-#[test]
-fn every_test_file_is_compiled() {
-    let root = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
-    let files = rust_files(&root);
-    let mut declared: Vec<(String, String)> = Vec::new();
-    for file in &files {
-        let tokens = tokens(&fs::read_to_string(root.join(file)).unwrap());
-        declared.extend(
-            modules(&tokens)
-                .into_iter()
-                .map(|module| (file.clone(), module)),
-        );
-    }
-    let mut wrong = Vec::new();
-    for file in files.iter().filter(|file| *file != "main.rs") {
-        let name = file.trim_end_matches(".rs");
-        let name = name.strip_suffix("/mod").unwrap_or(name);
-        let module = name.rsplit('/').next().unwrap();
-        if !declared
-            .iter()
-            .any(|(declaring, it)| it == module && is_module_file(declaring, it, file))
-        {
-            wrong.push(format!(
-                "tests/it/{file}: no `mod {module};` names it, so it is never compiled"
-            ));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// A check that finds nothing proves nothing unless it would find something.

@@ -123,11 +123,10 @@ fn literal(text: &str) -> Option<usize> {
         return None;
     }
     let mut inside = body.chars().skip(1);
-    let is_char = match (inside.next(), inside.next()) {
-        (Some('\\'), _) => true,
-        (Some(_), Some('\'')) => true,
-        _ => false,
-    };
+    let is_char = matches!(
+        (inside.next(), inside.next()),
+        (Some('\\'), _) | (Some(_), Some('\''))
+    );
     // A lifetime: its mark is a token that nobody asks for.
     is_char.then(|| prefix.len() + quoted(body, '\''))
 }
@@ -247,15 +246,6 @@ fn item(tokens: &[Token]) -> usize {
         }
     }
     tokens.len()
-}
-
-/// Names of the modules that a text has in files of their own.
-pub fn modules(tokens: &[Token]) -> Vec<String> {
-    tokens
-        .windows(3)
-        .filter(|three| three[0].is("mod") && three[2].is(";"))
-        .map(|three| three[1].text.clone())
-        .collect()
 }
 
 /// All paths that are named, those of `use` with their groups multiplied out. A word alone is a path too.
