@@ -6,6 +6,9 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod boundaries;
+mod cli;
+mod generated;
 mod load_printing;
 mod load_reading;
 mod load_schema;
