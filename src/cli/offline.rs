@@ -22,27 +22,50 @@ pub struct Offline {
 }
 
 /// Reads, resolves and renders a snapshot; with `strict` it is also checked against schemas.
-pub fn prepare(snapshot: &Snapshot, settings: &Settings, strict: bool) -> Result<Offline, CliError> {
+pub fn prepare(
+    snapshot: &Snapshot,
+    settings: &Settings,
+    strict: bool,
+) -> Result<Offline, CliError> {
     let loaded = load(snapshot, &Limits::default());
     let definitions = |d: &&Document| d.id.group_kind.kind == "CustomResourceDefinition";
-    let in_source: Vec<Value> = loaded.documents.iter().filter(definitions).map(|d| d.root.to_json()).collect();
+    let in_source: Vec<Value> = loaded
+        .documents
+        .iter()
+        .filter(definitions)
+        .map(|d| d.root.to_json())
+        .collect();
     let ours = crds()?;
     let schemas = Schemas::new(ours.iter().chain(&in_source));
 
     let mut findings = Vec::new();
     if strict {
-        findings.extend(loaded.documents.iter().flat_map(|document| schemas.check(document)));
+        findings.extend(
+            loaded
+                .documents
+                .iter()
+                .flat_map(|document| schemas.check(document)),
+        );
     } else {
         findings.extend(unknown_scopes(&loaded.documents, &schemas));
     }
     let scope = |api_version: &str, kind: &str| {
         let (group, _) = split_api_version(api_version);
         // Most custom kinds have namespaces; whether this one does, only its definition can tell.
-        schemas.scope(&GroupKind::new(group, kind)).or(Some(Scope::Namespaced))
+        schemas
+            .scope(&GroupKind::new(group, kind))
+            .or(Some(Scope::Namespaced))
     };
     let applyset = settings.applyset();
-    let Resolved { desired, diagnostics } =
-        resolve(&loaded.documents, scope, &settings.namespace, Some(&applyset));
+    let Resolved {
+        desired,
+        diagnostics,
+    } = resolve(
+        &loaded.documents,
+        scope,
+        &settings.namespace,
+        Some(&applyset),
+    );
     findings.extend(diagnostics);
 
     let known = Known::default();
@@ -70,13 +93,19 @@ pub fn prepare(snapshot: &Snapshot, settings: &Settings, strict: bool) -> Result
     diagnostics.extend(loaded.diagnostics);
     add_excerpts(&mut findings, snapshot);
     diagnostics.extend(findings);
-    Ok(Offline { plan, diagnostics, objects: desired.len() })
+    Ok(Offline {
+        plan,
+        diagnostics,
+        objects: desired.len(),
+    })
 }
 
 impl Offline {
     /// Tells whether the source has errors.
     pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+        self.diagnostics
+            .iter()
+            .any(|d| d.severity == Severity::Error)
     }
 }
 
@@ -88,8 +117,9 @@ fn unknown_scopes(documents: &[Document], schemas: &Schemas) -> Vec<Diagnostic> 
         .filter(|d| told.insert(&d.id.group_kind))
         .map(|d| {
             let message = format!("{} is taken to have namespaces", d.id.group_kind);
-            Diagnostic::warning_at(&d.origin, message)
-                .with_hint("add its CustomResourceDefinition to the source, or say metadata.namespace")
+            Diagnostic::warning_at(&d.origin, message).with_hint(
+                "add its CustomResourceDefinition to the source, or say metadata.namespace",
+            )
         })
         .collect()
 }
@@ -99,7 +129,9 @@ fn impossible_services(inputs: &Inputs<'_>) -> Vec<Diagnostic> {
     let (targets, _) = targets(inputs);
     let why = |target| {
         let deployment = crate::plan::deployment_of(target, inputs.index, inputs.known);
-        coverage_service(target, deployment.as_ref()).err().filter(|no| no.reason == "SelectorNotExpressible")
+        coverage_service(target, deployment.as_ref())
+            .err()
+            .filter(|no| no.reason == "SelectorNotExpressible")
     };
     targets
         .iter()

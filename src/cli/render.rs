@@ -13,7 +13,11 @@ use crate::plan::{Body, Step};
 use crate::render::stamp;
 
 pub async fn run(args: &RenderArgs) -> Result<u8, CliError> {
-    let RenderArgs { source, set, output } = args;
+    let RenderArgs {
+        source,
+        set,
+        output,
+    } = args;
     let snapshot = settings::read_source(source)?;
     let settings = settings::offline(source, set).await?;
     let offline = prepare(&snapshot, &settings, false)?;
@@ -47,7 +51,11 @@ fn sent(step: &Step) -> Option<Value> {
 }
 
 fn comment(step: &Step) -> String {
-    let origin = step.origin.as_ref().map(ToString::to_string).unwrap_or_default();
+    let origin = step
+        .origin
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     // A file's name may hold a line break, which would end the comment.
     let origin = diagnostics::printable(&origin);
     match &step.body {

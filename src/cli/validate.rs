@@ -9,19 +9,39 @@ use super::{DIFFERENCES, OK, diagnostics, json, settings};
 use crate::load::Severity;
 
 pub async fn run(args: &ValidateArgs) -> Result<u8, CliError> {
-    let ValidateArgs { source, set, output } = args;
+    let ValidateArgs {
+        source,
+        set,
+        output,
+    } = args;
     let snapshot = settings::read_source(source)?;
     let settings = settings::offline(source, set).await?;
     let offline = prepare(&snapshot, &settings, true)?;
     match output {
-        Output::Json => json::validation(&snapshot.revision, offline.objects, &offline.diagnostics)?,
+        Output::Json => {
+            json::validation(&snapshot.revision, offline.objects, &offline.diagnostics)?
+        }
         Output::Text => {
             let mut out = anstream::stdout().lock();
             diagnostics::print(&mut out, &offline.diagnostics)?;
-            let count = |severity| offline.diagnostics.iter().filter(|d| d.severity == severity).count();
+            let count = |severity| {
+                offline
+                    .diagnostics
+                    .iter()
+                    .filter(|d| d.severity == severity)
+                    .count()
+            };
             let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-            writeln!(out, "{} objects, {errors} errors, {warnings} warnings", offline.objects)?;
+            writeln!(
+                out,
+                "{} objects, {errors} errors, {warnings} warnings",
+                offline.objects
+            )?;
         }
     }
-    Ok(if offline.has_errors() { DIFFERENCES } else { OK })
+    Ok(if offline.has_errors() {
+        DIFFERENCES
+    } else {
+        OK
+    })
 }
