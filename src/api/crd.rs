@@ -10,7 +10,7 @@ use super::{ClosureJVMTarget, Sync};
 ///
 /// # Errors
 /// When a type cannot be expressed as a structural schema; the unit test here shows that ours can.
-pub fn crds() -> Result<[Value; 2], serde_json::Error> {
+pub fn crds() -> Result<Vec<Value>, serde_json::Error> {
     let mut target = serde_json::to_value(ClosureJVMTarget::crd())?;
     let mut sync = serde_json::to_value(Sync::crd())?;
     for crd in [&mut target, &mut sync] {
@@ -19,7 +19,7 @@ pub fn crds() -> Result<[Value; 2], serde_json::Error> {
     if let Some(metadata) = sync.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.insert("labels".into(), json!({ APPLYSET_PARENT_TYPE: "true" }));
     }
-    Ok([target, sync])
+    Ok(vec![target, sync])
 }
 
 /// Makes `status.conditions` a list map, so that several managers can keep conditions of their own.
@@ -39,8 +39,8 @@ mod tests {
 
     #[test]
     fn conditions_are_keyed_and_sync_is_a_parent_type() {
-        let [target, sync] = crds().unwrap();
-        for crd in [&target, &sync] {
+        let crds = crds().unwrap();
+        for crd in &crds {
             let conditions = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
                 ["status"]["properties"]["conditions"];
             assert_eq!(conditions["x-kubernetes-list-map-keys"], json!(["type"]));
@@ -49,6 +49,6 @@ mod tests {
                 json!({ "status": {} })
             );
         }
-        assert_eq!(sync["metadata"]["labels"][APPLYSET_PARENT_TYPE], "true");
+        assert_eq!(crds[1]["metadata"]["labels"][APPLYSET_PARENT_TYPE], "true");
     }
 }

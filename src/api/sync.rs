@@ -1,5 +1,8 @@
 //! `Sync`: a source and what to do with it; the parent of an ApplySet.
 
+// Each printed column has a type of its own; the lint takes them for repetitions.
+#![allow(clippy::duplicated_attributes)]
+
 use std::borrow::Cow;
 
 use kube::CustomResource;

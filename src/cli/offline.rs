@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use super::error::CliError;
 use crate::api::{GroupKind, Scope, crds, split_api_version};
 use crate::load::{Diagnostic, Document, Limits, Schemas, Severity, Snapshot, add_excerpts, load};
@@ -28,15 +26,7 @@ pub fn prepare(
     strict: bool,
 ) -> Result<Offline, CliError> {
     let loaded = load(snapshot, &Limits::default());
-    let definitions = |d: &&Document| d.id.group_kind.kind == "CustomResourceDefinition";
-    let in_source: Vec<Value> = loaded
-        .documents
-        .iter()
-        .filter(definitions)
-        .map(|d| d.root.to_json())
-        .collect();
-    let ours = crds()?;
-    let schemas = Schemas::new(ours.iter().chain(&in_source));
+    let schemas = Schemas::of_source(&loaded.documents, &crds()?);
 
     let mut findings = Vec::new();
     if strict {

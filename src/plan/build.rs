@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::classify::{ChildOwner, Verdict, classify_child, classify_member, purge};
+use super::classify::{
+    ChildOwner, Verdict, classify_child, classify_member, is_orphaned_child, purge,
+};
 use super::known::Known;
 use super::live::Live;
 use super::order::{batches, depends_on, place};
@@ -291,12 +293,16 @@ fn child(inputs: &Inputs<'_>, target: &Target, doomed: &BTreeSet<&ObjectId>) -> 
             Some(step)
         }
         Err(no) => {
-            let controller = live?.controller()?;
+            let live = live?;
+            let ours = live.controller().map_or_else(
+                || is_orphaned_child(live),
+                |controller| Some(controller.uid.as_str()) == uid,
+            );
             step.reason = no.message;
             if deployment_goes {
                 step.body = Body::Prune;
             }
-            (Some(controller.uid.as_str()) == uid && !in_source).then_some(step)
+            (ours && !in_source).then_some(step)
         }
     }
 }

@@ -6,7 +6,7 @@ use super::annotations::{foreign_tool, leaves_alone};
 use super::live::Live;
 use super::managed::{FieldPath, intruders, lost_fields, other_owners};
 use super::step::{Action, Conflict};
-use crate::api::split_api_version;
+use crate::api::{names, split_api_version};
 
 /// What is to be done to one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +104,7 @@ pub fn classify_child(
             );
             return Verdict::new(Action::Refuse, reason);
         }
+        None if is_orphaned_child(live) => {}
         None => {
             return Verdict::new(
                 Action::Refuse,
@@ -139,6 +140,18 @@ pub fn classify_child(
         return forced(format!("drift: {}", foreign.join(", ")));
     }
     Verdict::new(Action::Unchanged, "it is as applied")
+}
+
+/// Tells whether we made a Service for a Target and somebody has taken out its owner reference since.
+///
+/// A member of an apply set whose label was taken out has our entry as well, but not the labels of a child.
+pub fn is_orphaned_child(live: &Live) -> bool {
+    let labelled = |(key, value): (&str, &str)| live.labels.get(key).is_some_and(|v| v == value);
+    live.owner_references.is_empty()
+        && live.applyset().is_none()
+        && live.ours().is_some()
+        && labelled(names::MANAGED_BY)
+        && labelled(names::COMPONENT)
 }
 
 /// The Target that a Service is rendered for.

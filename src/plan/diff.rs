@@ -94,7 +94,7 @@ mod tests {
             })
         };
         assert_eq!(diff(&object("1", "x"), &object("2", "x"), "a"), None);
-        let shown = diff(&object("1", "x"), &object("2", "y"), "v1.ConfigMap.n.a").unwrap();
+        let shown = diff(&object("1", "x"), &object("2", "z"), "v1.ConfigMap.n.a").unwrap();
         insta::assert_snapshot!(shown, @r"
         --- live/v1.ConfigMap.n.a
         +++ merged/v1.ConfigMap.n.a
@@ -102,7 +102,7 @@ mod tests {
          apiVersion: v1
          data:
         -  k: x
-        +  k: y
+        +  k: z
          kind: ConfigMap
          metadata:
            name: a

@@ -12,6 +12,8 @@ mod order;
 mod prune;
 mod redact;
 mod step;
+#[cfg(test)]
+mod tests;
 
 pub use build::{Index, Inputs, build, child_id, deployment_of, index, maybe_scaled, targets};
 pub use classify::{ChildOwner, Verdict, classify_child, classify_member, purge};

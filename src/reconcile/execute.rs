@@ -62,7 +62,7 @@ impl Outcome {
 }
 
 /// What became of a step, and why.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Done {
     /// What became of it.
     pub outcome: Outcome,
@@ -70,12 +70,6 @@ pub struct Done {
     pub message: String,
     /// The object's metadata after an apply.
     pub live: Option<Live>,
-}
-
-impl PartialEq for Live {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.uid, &self.resource_version) == (&other.uid, &other.resource_version)
-    }
 }
 
 /// Executes a plan and tells of each step as it ends.

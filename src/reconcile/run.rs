@@ -12,7 +12,7 @@ use super::{Done, Inventory, Outcome, Settings, Survey, execute, guard_contents,
 use crate::api::names::API_VERSION;
 use crate::api::{ObjectId, crds};
 use crate::cluster::{Cluster, ClusterError};
-use crate::load::{Diagnostic, Limits, Severity, Snapshot, load};
+use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
 use crate::plan::{Action, Body, Inputs, Plan, PruneRules, Step, build, index, targets};
 use crate::render::{Desired, Target, digest};
 
@@ -65,7 +65,9 @@ pub async fn make_plan(
     check_tooling(survey.parent.as_ref())?;
     let mut diagnostics = snapshot.diagnostics.clone();
     diagnostics.extend(loaded.diagnostics);
-    diagnostics.extend(survey.diagnostics.iter().cloned());
+    let mut found = survey.diagnostics.clone();
+    add_excerpts(&mut found, snapshot);
+    diagnostics.extend(found);
     let applyset = settings.applyset();
     let inputs = Inputs {
         desired: &survey.desired,

@@ -10,11 +10,11 @@ use super::Settings;
 use crate::api::names::{
     API_VERSION, APPLYSET_GROUP_KINDS, APPLYSET_NAMESPACES, APPLYSET_PART_OF, COMPONENT, MANAGED_BY,
 };
-use crate::api::{GroupKind, ObjectId, names};
+use crate::api::{GroupKind, ObjectId, crds};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds, Place};
-use crate::load::{Diagnostic, Document};
+use crate::load::{Diagnostic, Document, Schemas};
 use crate::plan::{Index, Known, Live, child_id, index, maybe_scaled};
-use crate::render::{Deployment, Desired, Resolved, Scope, Target, coverage_service, resolve};
+use crate::render::{Deployment, Desired, Resolved, Target, coverage_service, resolve};
 
 /// What a run starts from.
 pub struct Survey {
@@ -57,14 +57,11 @@ pub async fn survey(
     versions.extend(["v1", "apps/v1", API_VERSION].map(str::to_owned));
     let mut kinds = cluster.kinds(&versions).await?;
     let applyset = settings.applyset();
-    let scopes = source_scopes(documents);
+    // Kinds that definitions in the source bring along, and our own, which a sync installs.
+    let coming = Schemas::of_source(documents, &crds().unwrap_or_default());
     let scope = |api_version: &str, kind: &str| {
         let served = kinds.get(api_version, kind).map(|kind| kind.scope);
-        served.or_else(|| {
-            scopes
-                .get(&(api_version.to_owned(), kind.to_owned()))
-                .copied()
-        })
+        served.or_else(|| coming.defined_scope(api_version, kind))
     };
     let Resolved {
         desired,
@@ -160,43 +157,6 @@ pub async fn survey(
         parent,
         missing_namespaces,
     })
-}
-
-/// Kinds that definitions in the source bring along, and our own, which a sync installs.
-fn source_scopes(documents: &[Document]) -> BTreeMap<(String, String), Scope> {
-    let mut scopes = BTreeMap::new();
-    for kind in ["Sync", "ClosureJVMTarget"] {
-        scopes.insert(
-            (names::API_VERSION.to_owned(), kind.to_owned()),
-            Scope::Namespaced,
-        );
-    }
-    for document in documents
-        .iter()
-        .filter(|d| d.id.group_kind.kind == "CustomResourceDefinition")
-    {
-        let crd = document.root.to_json();
-        let text = |pointer| crd.pointer(pointer).and_then(Value::as_str);
-        let (Some(group), Some(kind)) = (text("/spec/group"), text("/spec/names/kind")) else {
-            continue;
-        };
-        let scope = if text("/spec/scope") == Some("Cluster") {
-            Scope::Cluster
-        } else {
-            Scope::Namespaced
-        };
-        for version in crd
-            .pointer("/spec/versions")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            if let Some(version) = version.get("name").and_then(Value::as_str) {
-                scopes.insert((format!("{group}/{version}"), kind.to_owned()), scope);
-            }
-        }
-    }
-    scopes
 }
 
 /// What the parent's annotations say the set may hold.

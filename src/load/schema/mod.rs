@@ -40,6 +40,17 @@ impl Schemas {
         }
     }
 
+    /// Takes the CRDs that stand among a source's documents, and others.
+    pub fn of_source(documents: &[Document], others: &[Value]) -> Self {
+        let definitions = |d: &&Document| d.id.group_kind.kind == "CustomResourceDefinition";
+        let in_source: Vec<Value> = documents
+            .iter()
+            .filter(definitions)
+            .map(|d| d.root.to_json())
+            .collect();
+        Self::new(others.iter().chain(&in_source))
+    }
+
     /// Checks a document. Errors are what the API would refuse (server-side apply refuses unknown fields too); a
     /// warning says that there is no schema. [`add_excerpts`](super::add_excerpts) gives them their lines.
     pub fn check(&self, document: &Document) -> Vec<Diagnostic> {
@@ -67,6 +78,16 @@ impl Schemas {
             return vec![Diagnostic::warning_at(origin, message)];
         }
         walk.findings
+    }
+
+    /// Tells whether objects of a kind that a given CRD defines in this version live in namespaces.
+    pub fn defined_scope(&self, api_version: &str, kind: &str) -> Option<Scope> {
+        let (group, version) = split_api_version(api_version);
+        let definition = self.custom.get(&GroupKind::new(group, kind))?;
+        definition
+            .versions
+            .contains_key(version)
+            .then_some(definition.scope)?
     }
 
     /// Tells whether objects of a kind live in namespaces, when that is known here.

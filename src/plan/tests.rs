@@ -1,0 +1,381 @@
+//! Whole plans from small worlds.
+
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::api::names::APPLIED_DIGEST;
+use crate::api::{GroupKind, ObjectId};
+use crate::load::{Origin, Position};
+use crate::render::{Deployment, Desired, Target, coverage_service, stamp, with_owner};
+
+const SET: &str = "applyset-x-v1";
+
+fn id(group: &str, kind: &str, name: &str) -> ObjectId {
+    ObjectId {
+        group_kind: GroupKind::new(group, kind),
+        namespace: Some("n".into()),
+        name: name.into(),
+    }
+}
+
+fn desired(api_version: &str, kind: &str, name: &str, rest: Value) -> Desired {
+    let mut object = json!({
+        "apiVersion": api_version, "kind": kind, "metadata": { "name": name, "namespace": "n" },
+    });
+    object
+        .as_object_mut()
+        .unwrap()
+        .extend(rest.as_object().unwrap().clone());
+    let digest = stamp(&mut object, Some(SET));
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    Desired {
+        id: id(group, kind, name),
+        api_version: api_version.into(),
+        origin: Origin {
+            file: "a.yaml".into(),
+            position: Position { line: 1, column: 1 },
+        },
+        object,
+        digest,
+    }
+}
+
+fn config(name: &str) -> Desired {
+    desired("v1", "ConfigMap", name, json!({ "data": { "k": "v" } }))
+}
+
+fn deployment(name: &str) -> Desired {
+    let spec = json!({ "replicas": 2, "selector": { "matchLabels": { "app": name } } });
+    desired("apps/v1", "Deployment", name, json!({ "spec": spec }))
+}
+
+fn target(name: &str, on: bool) -> Desired {
+    let spec = json!({
+        "deploymentRef": { "name": name }, "coverageService": on, "agents": { "coverage": { "enabled": true } },
+    });
+    desired(
+        "closurejvm.io/v1alpha1",
+        "ClosureJVMTarget",
+        name,
+        json!({ "spec": spec }),
+    )
+}
+
+/// The `fieldsV1` of whoever applied just this.
+fn fields(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => map
+            .iter()
+            .map(|(k, v)| (format!("f:{k}"), fields(v)))
+            .collect::<Map<_, _>>()
+            .into(),
+        _ => json!({}),
+    }
+}
+
+/// The live object as it is right after it was applied.
+fn applied(object: &Value) -> Live {
+    let text = |pointer: &str| {
+        object
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let mut live = Live::from_object(object).unwrap();
+    live.uid = format!("uid-{}", text("/metadata/name"));
+    live.resource_version = "1".into();
+    live.managed_fields = vec![ManagedFields {
+        manager: "covergence".into(),
+        operation: "Apply".into(),
+        api_version: text("/apiVersion"),
+        fields: fields(object),
+        ..ManagedFields::default()
+    }];
+    live
+}
+
+fn plan(desired: &[Desired], known: &Known) -> Plan {
+    let index = index(desired);
+    build(&Inputs {
+        desired,
+        index: &index,
+        known,
+        applyset: SET,
+        force_conflicts: false,
+        prune: PruneRules {
+            enabled: true,
+            complete: true,
+            empty: desired.is_empty(),
+            allow_empty: false,
+            limit: None,
+            own_namespace: "n",
+            members: known.members.len(),
+        },
+    })
+}
+
+fn told(plan: &Plan) -> Vec<(Action, String)> {
+    plan.steps
+        .iter()
+        .map(|step| (step.action, step.id.to_string()))
+        .collect()
+}
+
+fn member(known: &mut Known, desired: &Desired) {
+    known
+        .members
+        .insert(desired.id.clone(), applied(&desired.object));
+}
+
+/// A Target, its Deployment and its Service, all in the cluster as applied.
+fn covered(name: &str) -> (Known, Vec<Desired>) {
+    let (source, mut known) = (vec![deployment(name), target(name, true)], Known::default());
+    source.iter().for_each(|d| member(&mut known, d));
+    let mut live = source[1].object.clone();
+    live["metadata"]["uid"] = json!(format!("uid-{name}"));
+    let parsed = Target::from_json(&live).unwrap();
+    let deployment = Deployment::from_json(&source[0].object);
+    let mut service = coverage_service(&parsed, Some(&deployment)).unwrap();
+    with_owner(&mut service, name, &format!("uid-{name}"));
+    stamp(&mut service, None);
+    known.services.insert(child_id(&parsed), applied(&service));
+    known.deployments.insert(source[0].id.clone(), deployment);
+    known.targets.insert(source[1].id.clone(), parsed);
+    (known, source)
+}
+
+#[test]
+fn what_is_as_applied_is_left_alone() {
+    let (known, source) = covered("pet");
+    let plan = plan(&source, &known);
+    assert!(!plan.has_differences(), "{:?}", told(&plan));
+    assert_eq!(plan.steps.len(), 3);
+}
+
+#[test]
+fn a_service_is_planned_before_its_target_exists_and_needs_both() {
+    let source = [target("pet", true), deployment("pet")];
+    let plan = plan(&source, &Known::default());
+    let service = plan.steps.last().unwrap();
+    assert_eq!(
+        (service.action, service.id.to_string()),
+        (Action::Create, "Service n/pet-coverage".into())
+    );
+    assert_eq!(service.needs, [source[0].id.clone(), source[1].id.clone()]);
+    assert_eq!(
+        plan.steps[0].id, source[1].id,
+        "the Deployment comes before its Target"
+    );
+}
+
+#[test]
+fn c39_without_deployment_or_switch_the_service_goes() {
+    let (known, mut source) = covered("pet");
+    source[1] = target("pet", false);
+    let off = plan(&source, &known);
+    assert!(
+        told(&off).contains(&(Action::Delete, "Service n/pet-coverage".into())),
+        "{:?}",
+        told(&off)
+    );
+
+    let (mut known, mut source) = covered("pet");
+    let gone = source.remove(0).id;
+    known.members.remove(&gone);
+    known.deployments.clear();
+    let absent = plan(&source, &known);
+    assert!(told(&absent).contains(&(Action::Delete, "Service n/pet-coverage".into())));
+}
+
+#[test]
+fn c39_a_pruned_deployment_takes_the_service_along_and_comes_first() {
+    let (known, mut source) = covered("pet");
+    source.remove(0);
+    let plan = plan(&source, &known);
+    let deletes: Vec<_> = plan
+        .steps
+        .iter()
+        .filter(|s| s.action == Action::Delete)
+        .map(|s| s.id.to_string())
+        .collect();
+    assert_eq!(deletes, ["Deployment.apps n/pet", "Service n/pet-coverage"]);
+    assert!(
+        plan.steps
+            .iter()
+            .filter(|s| s.action == Action::Delete)
+            .all(|s| s.body == Body::Prune)
+    );
+}
+
+#[test]
+fn the_service_of_a_pruned_target_is_left_to_the_garbage_collector() {
+    let (known, mut source) = covered("pet");
+    source.remove(1);
+    let plan = plan(&source, &known);
+    assert!(told(&plan).contains(&(
+        Action::Delete,
+        "ClosureJVMTarget.closurejvm.io n/pet".into()
+    )));
+    assert!(
+        plan.steps
+            .iter()
+            .all(|step| step.id.group_kind.kind != "Service"),
+        "{:?}",
+        told(&plan)
+    );
+}
+
+#[test]
+fn c53_a_service_of_that_name_is_taken_only_from_an_earlier_self() {
+    for (kind, name, expected) in [
+        ("ClosureJVMTarget", "pet", Action::Configure),
+        ("ClosureJVMTarget", "other", Action::Refuse),
+        ("Pet", "pet", Action::Refuse),
+    ] {
+        let (mut known, source) = covered("pet");
+        let service = known.services.values_mut().next().unwrap();
+        service.owner_references[0].uid = "another".into();
+        service.owner_references[0].kind = kind.into();
+        service.owner_references[0].name = name.into();
+        let plan = plan(&source, &known);
+        assert_eq!(plan.steps.last().unwrap().action, expected, "{kind} {name}");
+    }
+    let (mut known, source) = covered("pet");
+    known
+        .services
+        .values_mut()
+        .next()
+        .unwrap()
+        .owner_references
+        .clear();
+    assert_eq!(
+        plan(&source, &known).steps.last().unwrap().action,
+        Action::Refuse
+    );
+}
+
+#[test]
+fn a_hand_edit_is_undone_and_another_appliers_change_is_a_conflict() {
+    for (operation, action, forced) in [
+        ("Update", Action::Configure, true),
+        ("Apply", Action::Refuse, false),
+    ] {
+        let source = [config("a")];
+        let mut known = Known::default();
+        member(&mut known, &source[0]);
+        let live = known.members.values_mut().next().unwrap();
+        live.managed_fields[0].fields["f:data"] = json!({});
+        live.managed_fields[0].fields["f:data"]["."] = json!({});
+        live.managed_fields.push(ManagedFields {
+            manager: "someone".into(),
+            operation: operation.into(),
+            fields: json!({ "f:data": { "f:k": {} } }),
+            ..ManagedFields::default()
+        });
+        let plan = plan(&source, &known);
+        let step = &plan.steps[0];
+        assert_eq!(step.action, action, "{operation}");
+        assert_eq!(step.reason, "drift: .data.k was changed by someone");
+        assert_eq!(matches!(step.body, Body::Apply { force: true, .. }), forced);
+        assert_eq!(step.conflicts.len(), usize::from(!forced));
+    }
+}
+
+#[test]
+fn objects_of_others_are_refused_and_unowned_ones_adopted() {
+    let judge = |change: &dyn Fn(&mut Live)| {
+        let source = [config("a")];
+        let mut live = applied(&source[0].object);
+        live.labels.clear();
+        change(&mut live);
+        let known = Known {
+            others: [(source[0].id.clone(), live)].into(),
+            ..Known::default()
+        };
+        plan(&source, &known).steps[0].action
+    };
+    let mark = |key: &str| {
+        let key = key.to_owned();
+        move |live: &mut Live| drop(live.annotations.insert(key.clone(), "x".into()))
+    };
+    assert_eq!(judge(&|_| {}), Action::Configure);
+    assert_eq!(judge(&mark("meta.helm.sh/release-name")), Action::Refuse);
+    assert_eq!(
+        judge(&mark("argocd.argoproj.io/tracking-id")),
+        Action::Refuse
+    );
+    assert_eq!(
+        judge(&|live| drop(live.labels.insert(
+            "applyset.kubernetes.io/part-of".into(),
+            "applyset-other-v1".into()
+        ))),
+        Action::Refuse
+    );
+    assert_eq!(
+        judge(&|live| live.owner_references.push(Owner {
+            controller: true,
+            ..Owner::default()
+        })),
+        Action::Refuse
+    );
+    assert_eq!(
+        judge(&|live| live.deletion_timestamp = Some("now".into())),
+        Action::Refuse
+    );
+}
+
+#[test]
+fn c27_replicas_belong_to_the_autoscaler_where_there_is_one() {
+    let source = [deployment("pet")];
+    let mut known = Known::default();
+    member(&mut known, &source[0]);
+    known.replicas.insert(source[0].id.clone(), 7);
+    let drifted = plan(&source, &known);
+    assert_eq!(
+        drifted.steps[0].reason,
+        "drift: .spec.replicas was set to 7"
+    );
+
+    known.scaled.insert(source[0].id.clone());
+    let left = plan(&source, &known);
+    assert_eq!(left.steps[0].action, Action::Unchanged);
+    // Should something else change, the autoscaler's number is what is sent.
+    let live = known.members.values_mut().next().unwrap();
+    live.annotations
+        .insert(APPLIED_DIGEST.into(), "another".into());
+    let changed = plan(&source, &known);
+    let Body::Apply { object, .. } = &changed.steps[0].body else {
+        panic!("nothing to send")
+    };
+    assert_eq!(object["spec"]["replicas"], 7);
+}
+
+#[test]
+fn pruning_stops_at_the_limit_and_says_so() {
+    let (source, mut known) = ([config("a")], Known::default());
+    for name in ["a", "b", "c"] {
+        member(&mut known, &config(name));
+    }
+    let index = index(&source);
+    let limit = crate::api::sync::PruneLimit::Count(1);
+    let plan = build(&Inputs {
+        desired: &source,
+        index: &index,
+        known: &known,
+        applyset: SET,
+        force_conflicts: false,
+        prune: PruneRules {
+            enabled: true,
+            complete: true,
+            empty: false,
+            allow_empty: false,
+            limit: Some(&limit),
+            own_namespace: "n",
+            members: 3,
+        },
+    });
+    assert_eq!(plan.count(Action::Delete), 0);
+    assert_eq!(plan.count(Action::Refuse), 2);
+    assert!(plan.prune_refused.is_some_and(|why| why.contains("2 of 3")));
+}
