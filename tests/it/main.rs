@@ -8,8 +8,30 @@
 )]
 mod load_printing;
 mod load_reading;
+mod reference_deployment;
+mod reference_drift;
+mod reference_ownership;
+mod reference_service;
+mod reference_status;
+mod reference_switches;
 mod source_directory;
 mod source_git_local;
 mod source_git_remote;
 mod source_git_ssh;
 mod support;
+
+/// A file that nobody names is compiled by nobody, and its tests never fail.
+#[test]
+fn every_file_is_a_module() {
+    let this = include_str!("main.rs");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    for entry in folder.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        let named = this.contains(&format!("\nmod {stem};"));
+        assert!(
+            named || stem == "main",
+            "add `mod {stem};` to tests/it/main.rs"
+        );
+    }
+}

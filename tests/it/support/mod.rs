@@ -1,5 +1,12 @@
 //! What several tests need.
 
+pub mod api;
+pub mod audit;
+pub mod covergence;
 pub mod git;
 pub mod http;
+pub mod lab;
+pub mod manifest;
+pub mod namespace;
 pub mod server;
+pub mod source;

@@ -1,0 +1,186 @@
+//! The API server as others use it: what tests look at and disturb, without `covergence` in between.
+
+use std::path::Path;
+
+use http::Request;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+
+/// A connection.
+pub struct Api {
+    client: Client,
+    runtime: Runtime,
+}
+
+/// What the server said when it would not.
+#[derive(Debug)]
+pub struct Refused {
+    pub code: u16,
+    pub message: String,
+}
+
+impl Api {
+    /// Connects as the user of the kubeconfig's current context.
+    pub fn connect(kubeconfig: &Path) -> Self {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let client = runtime.block_on(async {
+            let kubeconfig = Kubeconfig::read_from(kubeconfig).unwrap();
+            let choice = KubeConfigOptions::default();
+            let config = Config::from_custom_kubeconfig(kubeconfig, &choice).await;
+            Client::try_from(config.unwrap()).unwrap()
+        });
+        Self { client, runtime }
+    }
+
+    /// Reads what is there.
+    pub fn find(&self, path: &str) -> Option<Value> {
+        match self.send("GET", path, "", &Value::Null) {
+            Ok(object) => Some(object),
+            Err(Refused { code: 404, .. }) => None,
+            Err(refused) => panic!("GET {path}: {refused:?}"),
+        }
+    }
+
+    /// Reads what must be there.
+    pub fn get(&self, path: &str) -> Value {
+        self.find(path)
+            .unwrap_or_else(|| panic!("{path} is not there"))
+    }
+
+    /// The items of a list.
+    pub fn list(&self, path: &str) -> Vec<Value> {
+        self.get(path)["items"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    pub fn create(&self, path: &str, object: &Value) -> Value {
+        self.good("POST", path, "application/json", object)
+    }
+
+    /// A JSON merge patch, as `kubectl edit` would send it.
+    pub fn edit(&self, path: &str, patch: &Value) -> Value {
+        let path = with(path, "fieldManager=kubectl-edit");
+        self.good("PATCH", &path, "application/merge-patch+json", patch)
+    }
+
+    /// A JSON patch (RFC 6902).
+    pub fn patch(&self, path: &str, operations: &Value) -> Value {
+        let path = with(path, "fieldManager=kubectl-edit");
+        self.good("PATCH", &path, "application/json-patch+json", operations)
+    }
+
+    /// Server-side apply by another manager, who gets what he asks for.
+    pub fn apply(&self, path: &str, manager: &str, object: &Value) -> Value {
+        let path = with(path, &format!("fieldManager={manager}&force=true"));
+        self.good("PATCH", &path, "application/apply-patch+yaml", object)
+    }
+
+    pub fn replace(&self, path: &str, object: &Value) -> Value {
+        self.good("PUT", path, "application/json", object)
+    }
+
+    /// Asks for deletion; says whether there was anything to delete.
+    pub fn delete(&self, path: &str) -> bool {
+        match self.send("DELETE", path, "", &Value::Null) {
+            Ok(_) => true,
+            Err(Refused { code: 404, .. }) => false,
+            Err(refused) => panic!("DELETE {path}: {refused:?}"),
+        }
+    }
+
+    fn good(&self, method: &str, path: &str, content: &str, body: &Value) -> Value {
+        self.send(method, path, content, body)
+            .unwrap_or_else(|refused| panic!("{method} {path} {body}: {refused:?}"))
+    }
+
+    /// Sends a request and gives the answer or the refusal.
+    pub fn send(
+        &self,
+        method: &str,
+        path: &str,
+        content: &str,
+        body: &Value,
+    ) -> Result<Value, Refused> {
+        self.send_as(None, method, path, content, body)
+    }
+
+    /// The same as somebody else.
+    pub fn send_as(
+        &self,
+        user: Option<&str>,
+        method: &str,
+        path: &str,
+        content: &str,
+        body: &Value,
+    ) -> Result<Value, Refused> {
+        let mut request = Request::builder().method(method).uri(path);
+        if let Some(user) = user {
+            request = request.header("Impersonate-User", user);
+        }
+        let bytes = if body.is_null() {
+            Vec::new()
+        } else {
+            request = request.header("Content-Type", content);
+            serde_json::to_vec(body).unwrap()
+        };
+        let request = request.body(bytes).unwrap();
+        match self.runtime.block_on(self.client.request::<Value>(request)) {
+            Ok(answer) => Ok(answer),
+            Err(kube::Error::Api(status)) => Err(Refused {
+                code: status.code,
+                message: status.message,
+            }),
+            Err(error) => panic!("{method} {path}: {error}"),
+        }
+    }
+}
+
+fn with(path: &str, query: &str) -> String {
+    let joint = if path.contains('?') { '&' } else { '?' };
+    format!("{path}{joint}{query}")
+}
+
+/// The path of an object, or of a list when there is no name.
+///
+/// Resources outside of the table below are written `<plural>.<group>/<version>`.
+pub fn path(resource: &str, namespace: Option<&str>, name: Option<&str>) -> String {
+    let (plural, subresource) = resource.split_once(':').unwrap_or((resource, ""));
+    let (plural, api) = match plural {
+        "configmaps" | "secrets" | "services" | "pods" | "namespaces" | "nodes"
+        | "serviceaccounts" => (plural, "api/v1".to_owned()),
+        "deployments" | "replicasets" => (plural, "apis/apps/v1".to_owned()),
+        "closurejvmtargets" | "syncs" => (plural, "apis/closurejvm.io/v1alpha1".to_owned()),
+        "horizontalpodautoscalers" => (plural, "apis/autoscaling/v1".to_owned()),
+        "endpointslices" => (plural, "apis/discovery.k8s.io/v1beta1".to_owned()),
+        "roles" | "rolebindings" | "clusterroles" | "clusterrolebindings" => {
+            (plural, "apis/rbac.authorization.k8s.io/v1".to_owned())
+        }
+        "customresourcedefinitions" => (plural, "apis/apiextensions.k8s.io/v1".to_owned()),
+        other => {
+            let (plural, group) = other
+                .split_once('.')
+                .unwrap_or_else(|| panic!("where is {other}?"));
+            (plural, format!("apis/{group}"))
+        }
+    };
+    let mut path = format!("/{api}");
+    if let Some(namespace) = namespace {
+        path += &format!("/namespaces/{namespace}");
+    }
+    path += &format!("/{plural}");
+    if let Some(name) = name {
+        path += &format!("/{name}");
+    }
+    if !subresource.is_empty() {
+        path += &format!("/{subresource}");
+    }
+    path
+}

@@ -1,0 +1,107 @@
+//! What the API server says a user has asked of it.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::lab::{api, eventually, shared};
+use super::namespace::unique;
+
+/// Everything that one user asks from now on.
+pub struct Audit {
+    pub user: String,
+    log: PathBuf,
+    from: u64,
+}
+
+/// One request that was answered.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub verb: String,
+    pub uri: String,
+    pub resource: String,
+    pub subresource: String,
+    pub name: String,
+    pub code: u64,
+}
+
+impl Event {
+    /// Tells whether it was to change anything.
+    pub fn is_write(&self) -> bool {
+        !matches!(self.verb.as_str(), "get" | "list" | "watch") && !self.is_dry_run()
+    }
+
+    pub fn is_dry_run(&self) -> bool {
+        self.uri.contains("dryRun=All")
+    }
+}
+
+impl Audit {
+    /// Of a user that nobody else is.
+    pub fn new(prefix: &str) -> Self {
+        let log = shared().join("audit.log");
+        let from = log
+            .metadata()
+            .unwrap_or_else(|error| {
+                panic!("{}: {error}: start the lab with --audit", log.display())
+            })
+            .len();
+        Self {
+            user: unique(prefix),
+            log,
+            from,
+        }
+    }
+
+    /// All of his requests up to now, in the order in which they were answered.
+    pub fn events(&self) -> Vec<Event> {
+        // The log is written as answers go out: once our own last request is in it, so are those before.
+        let mark = unique("mark");
+        let path = format!("/api/v1/namespaces/default/configmaps/{mark}");
+        let marked = api().send_as(Some(&self.user), "GET", &path, "", &Value::Null);
+        assert_eq!(marked.map_err(|refused| refused.code), Err(403));
+        let events = eventually("the audit log is written", || {
+            let events = self.read();
+            events
+                .iter()
+                .any(|event| event.name == mark)
+                .then_some(events)
+        });
+        events
+            .into_iter()
+            .filter(|event| !event.name.starts_with("mark-"))
+            .collect()
+    }
+
+    /// Those that were to change anything.
+    pub fn writes(&self) -> Vec<Event> {
+        self.events().into_iter().filter(Event::is_write).collect()
+    }
+
+    fn read(&self) -> Vec<Event> {
+        let mut file = File::open(&self.log).unwrap();
+        file.seek(SeekFrom::Start(self.from)).unwrap();
+        let mut text = String::new();
+        file.read_to_string(&mut text).unwrap();
+        let lines = text.lines().filter(|line| line.contains(&self.user));
+        // The last line may be half written.
+        let events = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        events
+            .filter(|event| event["impersonatedUser"]["username"] == self.user.as_str())
+            .map(|event| {
+                let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                let object = &event["objectRef"];
+                Event {
+                    verb: text(&event["verb"]),
+                    uri: text(&event["requestURI"]),
+                    resource: text(&object["resource"]),
+                    subresource: text(&object["subresource"]),
+                    name: text(&object["name"]),
+                    code: event["responseStatus"]["code"].as_u64().unwrap_or(0),
+                }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,96 @@
+//! The control plane of this run, and ones that a test has to itself.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::api::Api;
+
+/// The folder of the lab that all tests share.
+///
+/// A test without one fails: skipping would let a run without a cluster look like a good one.
+pub fn shared() -> &'static Path {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    DIR.get_or_init(|| match env::var_os("COVERGENCE_LAB") {
+        Some(dir) => dir.into(),
+        None => panic!(
+            "this test needs a control plane: run it with `tests/run` (which takes nextest's arguments), \
+             or set COVERGENCE_LAB to the folder of a lab started with --audit"
+        ),
+    })
+}
+
+/// The shared API server, as its admin.
+pub fn api() -> &'static Api {
+    static API: OnceLock<Api> = OnceLock::new();
+    API.get_or_init(|| Api::connect(&shared().join("kubeconfig")))
+}
+
+/// A control plane that one test has to itself.
+pub struct OwnLab {
+    dir: TempDir,
+}
+
+impl OwnLab {
+    /// Starts one without controllers: API server and etcd.
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let parent = std::process::id().to_string();
+        let lab = Self { dir };
+        lab.run(&[
+            "up",
+            "--audit",
+            "--without-controller-manager",
+            "--parent",
+            &parent,
+        ]);
+        lab
+    }
+
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn api(&self) -> Api {
+        Api::connect(&self.dir().join("kubeconfig"))
+    }
+
+    fn run(&self, args: &[&str]) {
+        let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/lab");
+        let output = Command::new(lab)
+            .args(args)
+            .arg("--dir")
+            .arg(self.dir())
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "lab {args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+}
+
+impl Drop for OwnLab {
+    fn drop(&mut self) {
+        self.run(&["down"]);
+    }
+}
+
+/// Looks again until there is something to see, and fails when there is nothing in time.
+pub fn eventually<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+    // The garbage collector alone takes half a minute to learn of a new kind.
+    let deadline = Instant::now() + Duration::from_secs(90);
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(Instant::now() < deadline, "not in time: {what}");
+        sleep(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,166 @@
+//! A namespace of a test's own, and the Sync in it.
+
+use std::hash::{BuildHasher, RandomState};
+
+use serde_json::{Value, json};
+
+use super::api::path;
+use super::covergence::Run;
+use super::lab::{api, eventually};
+use super::source::Source;
+
+/// A namespace on the shared control plane. It goes with the test.
+pub struct Namespace {
+    pub name: String,
+}
+
+impl Namespace {
+    /// Makes one whose name starts so.
+    pub fn new(prefix: &str) -> Self {
+        let namespace = Self {
+            name: unique(prefix),
+        };
+        let object = json!({ "metadata": { "name": namespace.name } });
+        api().create("/api/v1/namespaces", &object);
+        namespace
+    }
+
+    /// A name for a namespace that is not there yet; if it is at the end, it goes too.
+    pub fn unborn(prefix: &str) -> Self {
+        Self {
+            name: unique(prefix),
+        }
+    }
+
+    // --- covergence ---------------------------------------------------------------------------------------------------
+
+    /// `covergence sync` of a source into this namespace, with JSON.
+    pub fn sync(&self, source: &Source) -> Run {
+        self.run("sync", source)
+    }
+
+    /// `covergence diff`, with JSON.
+    pub fn diff(&self, source: &Source) -> Run {
+        self.run("diff", source)
+    }
+
+    /// A command on a source, as the Sync `it` of this namespace.
+    pub fn run(&self, command: &str, source: &Source) -> Run {
+        self.text(command, source).args(&["-o", "json"])
+    }
+
+    /// The same, with text.
+    pub fn text(&self, command: &str, source: &Source) -> Run {
+        Run::on_lab(&[command, "--name", "it", "--namespace", &self.name]).arg(source.path())
+    }
+
+    // --- the cluster --------------------------------------------------------------------------------------------------
+
+    pub fn path(&self, resource: &str, name: &str) -> String {
+        path(resource, Some(&self.name), Some(name))
+    }
+
+    pub fn find(&self, resource: &str, name: &str) -> Option<Value> {
+        api().find(&self.path(resource, name))
+    }
+
+    pub fn get(&self, resource: &str, name: &str) -> Value {
+        api().get(&self.path(resource, name))
+    }
+
+    pub fn exists(&self, resource: &str, name: &str) -> bool {
+        self.find(resource, name).is_some()
+    }
+
+    pub fn list(&self, resource: &str) -> Vec<Value> {
+        api().list(&path(resource, Some(&self.name), None))
+    }
+
+    pub fn create(&self, resource: &str, object: &Value) -> Value {
+        api().create(&path(resource, Some(&self.name), None), object)
+    }
+
+    /// A JSON merge patch.
+    pub fn edit(&self, resource: &str, name: &str, patch: &Value) -> Value {
+        api().edit(&self.path(resource, name), patch)
+    }
+
+    /// Deletes and waits until it is gone.
+    pub fn delete(&self, resource: &str, name: &str) {
+        let path = self.path(resource, name);
+        assert!(api().delete(&path), "{path} was not there");
+        eventually(&format!("{path} is gone"), || {
+            api().find(&path).is_none().then_some(())
+        });
+    }
+
+    /// The status of a Target.
+    pub fn status(&self, target: &str) -> Value {
+        self.get("closurejvmtargets", target)["status"].clone()
+    }
+
+    /// A condition of a Target.
+    pub fn condition(&self, target: &str, condition: &str) -> Value {
+        condition_of(&self.get("closurejvmtargets", target), condition)
+    }
+
+    /// Makes the pods of `app: <app>` run on a node, as scheduler and kubelet would, and waits until the Deployment of
+    /// that name has seen it.
+    pub fn run_pods(&self, app: &str, replicas: usize) {
+        let node = json!({ "metadata": { "name": "node1" } });
+        if let Err(refused) = api().send("POST", "/api/v1/nodes", "application/json", &node) {
+            assert_eq!(refused.code, 409, "{refused:?}");
+        }
+        let pods = eventually(&format!("{replicas} pods of {app}"), || {
+            let selector = format!(
+                "{}?labelSelector=app%3D{app}",
+                path("pods", Some(&self.name), None)
+            );
+            let pods = api().list(&selector);
+            (pods.len() == replicas).then_some(pods)
+        });
+        for (i, pod) in pods.iter().enumerate() {
+            let name = pod["metadata"]["name"].as_str().unwrap();
+            let binding = json!({ "apiVersion": "v1", "kind": "Binding", "metadata": { "name": name }, "target": { "kind": "Node", "name": "node1" } });
+            api().create(&self.path("pods:binding", name), &binding);
+            let ip = format!("10.0.0.{}", i + 1);
+            let status = json!({ "status": {
+                "phase": "Running", "podIP": ip, "podIPs": [{ "ip": ip }],
+                "conditions": [{ "type": "Ready", "status": "True" }],
+            } });
+            api().edit(&self.path("pods:status", name), &status);
+        }
+        eventually(&format!("{replicas} available replicas of {app}"), || {
+            let deployment = self.get("deployments", app);
+            (deployment["status"]["availableReplicas"] == replicas).then_some(())
+        });
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let _ = api().send(
+            "DELETE",
+            &path("namespaces", None, Some(&self.name)),
+            "",
+            &Value::Null,
+        );
+    }
+}
+
+/// A condition of any object; `null` when it has none of that type.
+pub fn condition_of(object: &Value, condition: &str) -> Value {
+    let conditions = object["status"]["conditions"].as_array();
+    let found = conditions
+        .into_iter()
+        .flatten()
+        .find(|c| c["type"] == condition);
+    found.cloned().unwrap_or_default()
+}
+
+/// A name that nobody else has.
+pub fn unique(prefix: &str) -> String {
+    // Every RandomState has keys of its own.
+    let random = RandomState::new().hash_one(std::process::id());
+    format!("{prefix}-{:06x}", random & 0xff_ffff)
+}
