@@ -25,6 +25,7 @@ mod source_git_local;
 mod source_git_remote;
 mod source_git_ssh;
 mod support;
+mod wait;
 
 /// A file that nobody names is compiled by nobody, and its tests never fail.
 #[test]
