@@ -68,6 +68,7 @@ pub fn prepare(
         prune: PruneRules {
             enabled: false,
             complete: false,
+            unseen: None,
             empty: false,
             allow_empty: false,
             limit: None,

@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use kube::core::ApiResource;
 
 use super::{Cluster, ClusterError};
-use crate::api::{GroupKind, split_api_version};
+use crate::api::{GroupKind, Sync, split_api_version};
 use crate::render::Scope;
 
 /// A kind that the API server serves.
@@ -19,6 +19,17 @@ pub struct Kind {
     pub scope: Scope,
     /// Whether its objects can be listed and deleted.
     pub listable: bool,
+}
+
+impl Kind {
+    /// Our own kind `Sync`, whether or not the server has it.
+    pub fn sync() -> Self {
+        Self {
+            resource: ApiResource::erase::<Sync>(&()),
+            scope: Scope::Namespaced,
+            listable: true,
+        }
+    }
 }
 
 /// Kinds that the API server serves, by `apiVersion` and kind.

@@ -22,10 +22,18 @@ pub(super) enum Secrecy {
 
 /// Whether a text may hold a Secret: the kind, or the field that only Secrets have, in any case of letters.
 pub(super) fn mentions_secret(text: &str) -> bool {
-    lines(text).any(|line| {
-        let lower = line.to_ascii_lowercase();
-        lower.contains("secret") || lower.contains("stringdata")
-    })
+    let bytes = text.as_bytes();
+    let starts = |at: usize, word: &[u8]| {
+        let found = bytes.get(at..at.saturating_add(word.len()));
+        found.is_some_and(|found| found.eq_ignore_ascii_case(word))
+    };
+    let candidates = bytes
+        .iter()
+        .enumerate()
+        .filter(|(_, b)| matches!(b, b's' | b'S'));
+    candidates
+        .map(|(at, _)| at)
+        .any(|at| starts(at, b"secret") || starts(at, b"stringdata"))
 }
 
 /// Whether escapes may spell a word that cannot be seen in the text.

@@ -1,15 +1,15 @@
 //! Snapshot -> documents and diagnostics.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::duplicates::duplicates;
 use super::excerpt::{Secrecy, excerpt, has_escapes, mentions_secret};
 use super::fault::Fault;
 use super::identify::identify;
 use super::parse::{Parsed, read};
-use super::{Diagnostic, Document, Limits, Node, NodeKind, Severity, Snapshot, SourceFile, text};
+use super::{
+    Diagnostic, Document, Limits, Node, NodeKind, Position, Severity, Snapshot, SourceFile, text,
+};
 
 /// What a snapshot holds.
 #[derive(Clone, Debug, Default)]
@@ -22,8 +22,7 @@ pub struct Loaded {
 
 /// Reads every `.yaml`, `.yml` and `.json` file of a snapshot; other files are ignored.
 ///
-/// A document with an error is left out, and its neighbours are read all the same. Objects that stand in the source
-/// twice are all left out.
+/// A document with an error is left out, and its neighbours are read all the same.
 pub fn load(snapshot: &Snapshot, limits: &Limits) -> Loaded {
     let mut loaded = Loaded::default();
     for file in snapshot.files.iter().filter(|file| is_manifest(&file.path)) {
@@ -34,15 +33,6 @@ pub fn load(snapshot: &Snapshot, limits: &Limits) -> Loaded {
             break;
         }
     }
-    let (mut repeated, concerned) = duplicates(&loaded.documents, |d| d.id.clone());
-    if !repeated.is_empty() {
-        add_excerpts(&mut repeated, snapshot);
-        loaded.diagnostics.extend(repeated);
-        let mut index = 0..;
-        loaded
-            .documents
-            .retain(|_| index.next().is_some_and(|i| !concerned.contains(&i)));
-    }
     loaded
 }
 
@@ -50,28 +40,35 @@ pub fn load(snapshot: &Snapshot, limits: &Limits) -> Loaded {
 ///
 /// For findings made after loading, which know places but not the text.
 pub fn add_excerpts(diagnostics: &mut [Diagnostic], snapshot: &Snapshot) {
-    let mut texts: BTreeMap<Arc<str>, Option<Cow<'_, str>>> = BTreeMap::new();
+    let mut of_file: BTreeMap<Arc<str>, Vec<(Position, &mut Diagnostic)>> = BTreeMap::new();
     for diagnostic in diagnostics.iter_mut().filter(|d| d.excerpt.is_none()) {
-        let Some(at) = diagnostic.position else {
+        if let Some(at) = diagnostic.position {
+            let file = diagnostic.file.clone();
+            of_file.entry(file).or_default().push((at, diagnostic));
+        }
+    }
+    for file in &snapshot.files {
+        let Some(mut wanted) = of_file.remove(&file.path) else {
             continue;
         };
-        let text = texts.entry(diagnostic.file.clone()).or_insert_with(|| {
-            let file = snapshot
-                .files
-                .iter()
-                .find(|file| file.path == diagnostic.file);
-            file.and_then(|file| text::decode(&file.bytes).ok())
-        });
-        let Some(text) = text else {
+        let Ok(text) = text::decode(&file.bytes) else {
             continue;
         };
-        let before = text::chunks(text).take_while(|chunk| chunk.lines_before < at.line);
-        if let Some(chunk) = before.last() {
-            let secrecy = match mentions_secret(chunk.text) {
-                true => Secrecy::Parsed,
-                false => Secrecy::Open,
-            };
-            diagnostic.excerpt = excerpt(chunk.text, chunk.lines_before, at, secrecy);
+        wanted.sort_by_key(|(at, _)| *at);
+        let mut wanted = wanted.into_iter().peekable();
+        let mut chunks = text::chunks(&text).peekable();
+        while let Some(chunk) = chunks.next() {
+            let next = chunks.peek().map(|next| next.lines_before);
+            let mut secrecy = None;
+            while let Some((at, diagnostic)) =
+                wanted.next_if(|(at, _)| next.is_none_or(|next| at.line <= next))
+            {
+                let secrecy = *secrecy.get_or_insert_with(|| match mentions_secret(chunk.text) {
+                    true => Secrecy::Parsed,
+                    false => Secrecy::Open,
+                });
+                diagnostic.excerpt = excerpt(chunk.text, chunk.lines_before, at, secrecy);
+            }
         }
     }
 }

@@ -2,7 +2,6 @@
 
 mod diagnostic;
 mod document;
-mod duplicates;
 mod excerpt;
 mod fault;
 mod identify;
@@ -12,6 +11,8 @@ mod metadata;
 mod node;
 mod parse;
 mod print;
+#[cfg(test)]
+mod robustness_tests;
 mod schema;
 #[cfg(test)]
 mod secrecy_tests;
@@ -22,7 +23,6 @@ mod text;
 
 pub use diagnostic::{Diagnostic, Origin, Position, Severity};
 pub use document::Document;
-pub use duplicates::duplicates;
 pub use limits::Limits;
 pub use loader::{Loaded, add_excerpts, load};
 pub use node::{Entry, Node, NodeKind};

@@ -74,6 +74,12 @@ pub(super) fn chunks(text: &str) -> impl Iterator<Item = Chunk<'_>> {
     })
 }
 
+/// Whether a chunk has nothing but comments, so that no parser needs to be made for it.
+pub(super) fn is_empty(chunk: &Chunk<'_>) -> bool {
+    let mut lines = lines(chunk.text);
+    lines.all(|line| is_blank_or_comment(line.strip_prefix("---").unwrap_or(line)))
+}
+
 /// Splits into lines, each with its break. A lone carriage return is a break in YAML too.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;

@@ -120,6 +120,9 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
     if let (Some(live), Some(replicas)) = (scaled, object.pointer_mut("/spec/replicas")) {
         *replicas = Value::from(live);
     }
+    if let Some(why) = inputs.known.forbidden.get(&desired.id) {
+        verdict = Verdict::refuse(why);
+    }
     if scaled.is_some() {
         verdict
             .reason
@@ -131,12 +134,7 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
     let needs = match depends_on(&desired.object) {
         Ok(needs) => needs,
         Err(why) => {
-            verdict = Verdict {
-                action: Action::Refuse,
-                reason: why,
-                force: false,
-                conflicts: Vec::new(),
-            };
+            verdict = Verdict::refuse(why);
             Vec::new()
         }
     };

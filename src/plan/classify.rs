@@ -22,6 +22,11 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Refuses, for a reason.
+    pub fn refuse(reason: impl Into<String>) -> Self {
+        Self::new(Action::Refuse, reason)
+    }
+
     fn new(action: Action, reason: impl Into<String>) -> Self {
         Self {
             action,

@@ -13,6 +13,10 @@ pub struct Known {
     pub members: BTreeMap<ObjectId, Live>,
     /// Objects that the source asks for and that are in the cluster, but not as members.
     pub others: BTreeMap<ObjectId, Live>,
+    /// Objects that the source asks for and that we may not look at, and what the server says.
+    pub forbidden: BTreeMap<ObjectId, String>,
+    /// Why some members may be unseen; then nothing is pruned.
+    pub unseen: Vec<String>,
     /// Targets that this run serves: those of the source's namespaces.
     pub targets: BTreeMap<ObjectId, Target>,
     /// Targets that cannot be read, and why.

@@ -15,6 +15,8 @@ pub struct PruneRules<'a> {
     pub enabled: bool,
     /// Whether the source was read completely and without any error.
     pub complete: bool,
+    /// Why some members may be unseen, if so.
+    pub unseen: Option<&'a str>,
     /// Whether the source holds no object at all.
     pub empty: bool,
     /// Whether an empty source may prune everything.
@@ -35,6 +37,7 @@ pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String
     let PruneRules {
         enabled,
         complete,
+        unseen,
         empty,
         allow_empty,
         limit,
@@ -49,6 +52,9 @@ pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String
             "the source was not read completely, so what seems to have left it may still be there"
                 .into(),
         );
+    }
+    if let Some(why) = unseen {
+        return Err(format!("some of its members may be unseen: {why}"));
     }
     if *empty && !allow_empty {
         return Err(
@@ -157,6 +163,7 @@ mod tests {
         PruneRules {
             enabled: true,
             complete: true,
+            unseen: None,
             empty: false,
             allow_empty: false,
             limit: None,

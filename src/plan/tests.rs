@@ -106,6 +106,7 @@ fn plan(desired: &[Desired], known: &Known) -> Plan {
         prune: PruneRules {
             enabled: true,
             complete: true,
+            unseen: None,
             empty: desired.is_empty(),
             allow_empty: false,
             limit: None,
@@ -370,6 +371,7 @@ fn pruning_stops_at_the_limit_and_says_so() {
         prune: PruneRules {
             enabled: true,
             complete: true,
+            unseen: None,
             empty: false,
             allow_empty: false,
             limit: Some(&limit),

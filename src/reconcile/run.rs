@@ -78,6 +78,7 @@ pub async fn make_plan(
         prune: PruneRules {
             enabled: settings.prune,
             complete: !diagnostics.iter().any(|d| d.severity == Severity::Error),
+            unseen: survey.known.unseen.first().map(String::as_str),
             empty: survey.desired.is_empty(),
             allow_empty: settings.allow_empty,
             limit: settings.prune_limit.as_ref(),
@@ -174,7 +175,11 @@ pub async fn sync(
             planned.survey.known.deployments.remove(&step.id);
         }
     }
-    tend_targets(cluster, &mut planned, settings, now, &mut report).await?;
+    if let Err(error) = tend_targets(cluster, &mut planned, settings, now, &mut report).await {
+        report
+            .trouble
+            .push(format!("the status of Targets is not up to date: {error}"));
+    }
 
     let least = inventory(&planned, &report);
     if least.group_kinds != most.group_kinds || least.namespaces != most.namespaces {

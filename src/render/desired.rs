@@ -131,3 +131,79 @@ fn duplicates<'a>(
         Diagnostic::error_at(&document.origin, message).with_hint("keep one of them")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{Limits, Snapshot, SourceFile, load};
+
+    fn resolved(files: &[(&str, &str)]) -> Resolved {
+        let files = files.iter().map(|(path, text)| SourceFile {
+            path: (*path).into(),
+            bytes: text.as_bytes().to_vec(),
+        });
+        let snapshot = Snapshot {
+            revision: "r".into(),
+            files: files.collect(),
+            diagnostics: Vec::new(),
+        };
+        let documents = load(&snapshot, &Limits::default()).documents;
+        let scope = |_: &str, kind: &str| match kind {
+            "Zone" => Some(Scope::Cluster),
+            "Pet" => None,
+            _ => Some(Scope::Namespaced),
+        };
+        resolve(&documents, scope, "here", Some("set"))
+    }
+
+    fn config(name: &str, namespace: &str) -> String {
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}{namespace}}}\n")
+    }
+
+    fn told(resolved: &Resolved) -> Vec<&str> {
+        resolved
+            .diagnostics
+            .iter()
+            .map(|d| d.message.as_str())
+            .collect()
+    }
+
+    #[test]
+    fn c14_the_same_object_twice_is_an_error_at_both_places_and_applied_neither_way() {
+        let (with, without) = (config("a", ", namespace: here"), config("a", ""));
+        let other = config("b", "");
+        let resolved = resolved(&[("a.yaml", &with), ("b.yaml", &without), ("c.yaml", &other)]);
+        let names: Vec<_> = resolved.desired.iter().map(|d| d.id.to_string()).collect();
+        assert_eq!(names, ["ConfigMap here/b"]);
+        assert_eq!(
+            told(&resolved),
+            [
+                "ConfigMap here/a is also defined at b.yaml:1:1; none of them is applied",
+                "ConfigMap here/a is also defined at a.yaml:1:1; none of them is applied",
+            ]
+        );
+    }
+
+    #[test]
+    fn unknown_kinds_and_misplaced_namespaces_are_errors_of_their_own() {
+        let resolved = resolved(&[
+            (
+                "a.yaml",
+                "apiVersion: example.com/v1\nkind: Pet\nmetadata: {name: a}\n",
+            ),
+            (
+                "b.yaml",
+                "apiVersion: example.com/v1\nkind: Zone\nmetadata: {name: b, namespace: ns}\n",
+            ),
+            ("c.yaml", &config("c", "")),
+        ]);
+        assert_eq!(resolved.desired.len(), 1);
+        assert_eq!(
+            told(&resolved),
+            [
+                "the cluster does not know the kind Pet of example.com/v1",
+                "Zone.example.com has no namespaces, but the manifest says namespace ns",
+            ]
+        );
+    }
+}

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::names::shown;
-use super::{Limits, walk::Fault};
+use super::tree::Fault;
+use super::{Limits, SourceError};
 use crate::load::{Diagnostic, Severity, SourceFile};
 
 /// Files and diagnostics of a snapshot in the making.
@@ -94,7 +95,7 @@ impl Collected {
     }
 
     /// Records a fault of one entry, or gives back the one that ends the walk.
-    pub(super) fn fault(&mut self, path: &Path, fault: Fault) -> Result<(), super::SourceError> {
+    pub(super) fn fault(&mut self, path: &Path, fault: Fault) -> Result<(), SourceError> {
         match fault {
             Fault::Ignored => Ok(()),
             Fault::Entry { message, hint } => {

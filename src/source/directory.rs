@@ -1,13 +1,13 @@
 //! A directory or a file as a source.
 
-use std::fs::{self, File, FileType, Metadata, OpenOptions};
-use std::io::{self, Read as _};
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::collect::Collected;
-use super::names::is_manifest;
-use super::walk::{Entry, Fault, Kind, Target, Tree, single, walk};
+use super::disk::{Disk, kind};
+use super::tree::Kind;
+use super::walk::{single, walk};
 use super::{Limits, SourceError};
 use crate::load::{Snapshot, SourceFile};
 
@@ -58,14 +58,23 @@ pub fn read(path: &Path, limits: &Limits) -> Result<Snapshot, SourceError> {
     })
 }
 
+fn directory(root: &Path, limits: &Limits) -> Result<Collected, SourceError> {
+    settled(|| {
+        let mut disk = Disk::new(root);
+        let collected = walk(&mut disk, Path::new(""), limits)?;
+        Ok((collected, disk.changed()))
+    })
+}
+
 /// Reads until a reading saw no change. Two moments of a directory in one snapshot would lose the object that moved
 /// from a file read late to one read early, and prune it.
-fn directory(root: &Path, limits: &Limits) -> Result<Collected, SourceError> {
+fn settled(
+    mut reading: impl FnMut() -> Result<(Collected, Option<PathBuf>), SourceError>,
+) -> Result<Collected, SourceError> {
     let mut attempt = 1;
     loop {
-        let mut disk = Disk::new(root);
-        let mut collected = walk(&mut disk, Path::new(""), limits)?;
-        let Some(changed) = disk.changed() else {
+        let (mut collected, changed) = reading()?;
+        let Some(changed) = changed else {
             return Ok(collected);
         };
         if attempt == ATTEMPTS {
@@ -93,160 +102,6 @@ fn revision(files: &[SourceFile]) -> String {
     format!("sha256:{}", super::hex(&digest.finalize()))
 }
 
-fn kind(found: FileType) -> Kind {
-    if found.is_dir() {
-        Kind::Directory
-    } else if found.is_symlink() {
-        Kind::Link
-    } else if found.is_file() {
-        Kind::File
-    } else if found.is_fifo() {
-        Kind::Special("a FIFO")
-    } else if found.is_socket() {
-        Kind::Special("a socket")
-    } else {
-        Kind::Special("a device")
-    }
-}
-
-/// What tells one state of a file or directory from the next. The kernel's clock ticks every few milliseconds, so that
-/// two changes within one tick look alike; the next reading finds the second one.
-type Stamp = (u64, u64, u64, (i64, i64), (i64, i64));
-
-fn stamp(metadata: &Metadata) -> Stamp {
-    (
-        metadata.dev(),
-        metadata.ino(),
-        metadata.size(),
-        (metadata.mtime(), metadata.mtime_nsec()),
-        (metadata.ctime(), metadata.ctime_nsec()),
-    )
-}
-
-/// A directory of the file system.
-struct Disk<'a> {
-    root: &'a Path,
-    listed: Vec<(PathBuf, Stamp)>,
-}
-
-impl<'a> Disk<'a> {
-    fn new(root: &'a Path) -> Self {
-        Self {
-            root,
-            listed: Vec::new(),
-        }
-    }
-
-    /// Names a directory that has changed since it was listed: an entry was added, removed or replaced, as when a
-    /// ConfigMap volume swaps its `..data` link.
-    fn changed(&self) -> Option<PathBuf> {
-        self.listed
-            .iter()
-            .find(|(path, before)| {
-                !fs::metadata(self.root.join(path)).is_ok_and(|now| stamp(&now) == *before)
-            })
-            .map(|(path, _)| path.clone())
-    }
-
-    /// Reads a file once; `None` when it changed meanwhile.
-    fn attempt(&self, path: &Path, limit: u64) -> io::Result<Option<Content>> {
-        let mut file = OpenOptions::new()
-            .read(true)
-            // The path was free of links and named a regular file a moment ago. If someone has swapped it since,
-            // neither follow a link nor wait for a FIFO's writer.
-            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-            .open(path)?;
-        let before = file.metadata()?;
-        if let Kind::Special(what) = kind(before.file_type()) {
-            return Ok(Some(Content::Special(what)));
-        }
-        if before.size() > limit {
-            return Ok(Some(Content::TooLarge));
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(before.size()).unwrap_or_default());
-        io::Read::by_ref(&mut file)
-            .take(limit + 1)
-            .read_to_end(&mut bytes)?;
-        let is_same = stamp(&before) == stamp(&file.metadata()?)
-            && bytes.len() as u64 == before.size()
-            // A directory on the way may have become a link that leads out of the root.
-            && fs::canonicalize(path)? == path
-            && is_same_file(&file, path)?;
-        Ok(is_same.then_some(Content::Bytes(bytes)))
-    }
-}
-
-fn is_same_file(file: &File, path: &Path) -> io::Result<bool> {
-    let (open, named) = (file.metadata()?, fs::symlink_metadata(path)?);
-    Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
-}
-
-enum Content {
-    Bytes(Vec<u8>),
-    TooLarge,
-    Special(&'static str),
-}
-
-impl Tree for Disk<'_> {
-    fn list(&mut self, directory: &Path, room: usize) -> Result<Vec<Entry>, Fault> {
-        let path = self.root.join(directory);
-        let mut list = || -> io::Result<_> {
-            let before = stamp(&fs::metadata(&path)?);
-            self.listed.push((directory.to_owned(), before));
-            fs::read_dir(&path)?
-                .take(room.saturating_add(1))
-                .map(|entry| {
-                    let entry = entry?;
-                    Ok(Entry {
-                        name: entry.file_name(),
-                        kind: kind(entry.file_type()?),
-                    })
-                })
-                .collect()
-        };
-        list().map_err(|error| Fault::entry(format!("cannot be listed: {error}")))
-    }
-
-    fn resolve(&mut self, link: &Path) -> Result<Target, Fault> {
-        let found = fs::canonicalize(self.root.join(link)).and_then(|path| {
-            let kind = kind(fs::metadata(&path)?.file_type());
-            Ok((path, kind))
-        });
-        let (path, kind) = found.map_err(|error| {
-            Fault::entry(format!("is a symbolic link that leads nowhere: {error}"))
-        })?;
-        match path.strip_prefix(self.root) {
-            // A repository's own files hold URLs with credentials, and hooks; no manifest lives there.
-            Ok(inside) if inside.iter().any(|part| part == ".git") => Err(Fault::leads_out()),
-            Ok(inside) => Ok(Target {
-                path: inside.to_owned(),
-                kind,
-            }),
-            Err(_) if kind != Kind::Directory && !link.file_name().is_some_and(is_manifest) => {
-                Err(Fault::Ignored)
-            }
-            Err(_) => Err(Fault::leads_out()),
-        }
-    }
-
-    fn read(&mut self, file: &Path, limit: u64) -> Result<Vec<u8>, Fault> {
-        let path = self.root.join(file);
-        // The second try is for a file that is being saved: gone or half-written now, whole in a moment.
-        let content = match self.attempt(&path, limit) {
-            Ok(Some(content)) => Ok(Some(content)),
-            Ok(None) | Err(_) => self.attempt(&path, limit),
-        };
-        match content {
-            Ok(Some(Content::Bytes(bytes))) => Ok(bytes),
-            Ok(Some(Content::TooLarge)) => Err(Fault::too_large(limit)),
-            Ok(Some(Content::Special(what))) => Err(Fault::entry(format!(
-                "is {what}, not a regular file; it was not read"
-            ))),
-            Ok(None) => Err(Fault::Entry {
-                message: "changes while it is read".to_owned(),
-                hint: Some("read it again when the writer has finished"),
-            }),
-            Err(error) => Err(Fault::entry(format!("cannot be read: {error}"))),
-        }
-    }
-}
+#[cfg(test)]
+#[path = "directory_tests.rs"]
+mod tests;

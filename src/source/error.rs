@@ -62,6 +62,16 @@ pub enum SourceError {
         /// Branches and tags with a similar name.
         similar: Vec<String>,
     },
+    /// The ref exists and leads to no single commit: a tag of a blob, an abbreviation of several commits.
+    #[error("find {reference} in {repository}: {detail}")]
+    NotACommit {
+        /// What was asked for.
+        reference: String,
+        /// Redacted URL or path.
+        repository: String,
+        /// libgit2's words.
+        detail: String,
+    },
     /// The commit exists, the path in it does not (unlike a directory without manifests).
     #[error("read {path} of {repository} at {revision}: no such path in this commit")]
     PathMissing {

@@ -5,10 +5,12 @@
 
 mod collect;
 pub mod directory;
+mod disk;
 mod error;
 pub mod git;
 mod limits;
 mod names;
+mod tree;
 mod walk;
 
 pub use error::SourceError;

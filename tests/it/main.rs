@@ -6,8 +6,12 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod cases_apply;
+mod cases_service;
+mod cases_source;
 mod load_printing;
 mod load_reading;
+mod load_schema;
 mod prune_guards;
 mod prune_reach;
 mod reference_deployment;

@@ -122,6 +122,16 @@ fn c41_a_missing_ref_is_its_own_error_with_similar_names() {
 }
 
 #[test]
+fn a_tag_of_something_else_is_no_commit() {
+    let work = Work::new();
+    work.write("a.yaml", "1");
+    work.commit("one");
+    work.git(&["tag", "blob", "HEAD:a.yaml"]);
+    let error = read(&work, Some("blob"), None).unwrap_err();
+    assert!(matches!(error, SourceError::NotACommit { .. }), "{error:?}");
+}
+
+#[test]
 fn an_empty_repository_has_no_head() {
     let error = read(&Work::new(), None, None).unwrap_err();
     assert!(matches!(error, SourceError::RefNotFound { .. }), "{error}");

@@ -243,6 +243,16 @@ fn c31_a_path_missing_in_the_commit_is_its_own_error() {
 }
 
 #[test]
+fn a_tag_of_something_else_is_no_commit() {
+    over_each_transport(|setup, url| {
+        setup.work.git(&["tag", "blob", "HEAD:pets/a.yaml"]);
+        setup.push();
+        let error = setup.read(url, Some("blob")).unwrap_err();
+        assert!(matches!(error, SourceError::NotACommit { .. }), "{error:?}");
+    });
+}
+
+#[test]
 fn an_empty_repository_has_no_head() {
     let setup = Setup::new();
     let empty = setup.served.path().join("empty.git");
@@ -263,7 +273,7 @@ fn a_damaged_cache_is_made_anew() {
     setup.read(&url, None).unwrap();
     let entry = setup.entries()[0].0.clone();
     let damages: [&dyn Fn(&Path); 5] = [
-        &|entry| fs::write(entry.join("HEAD"), "\0\0").unwrap(),
+        &|entry| fs::remove_file(entry.join("HEAD")).unwrap(),
         &|entry| fs::remove_dir_all(entry.join("objects")).unwrap(),
         &|entry| each_pack(entry, |path| fs::write(path, "PACK").unwrap()),
         // The last bytes of the largest object: the commit and its trees can still be read.
@@ -289,6 +299,8 @@ fn a_damaged_cache_is_made_anew() {
             Ok("3"),
             "{n}"
         );
+        // In its place, and not beside it with all history.
+        assert_eq!(setup.counts(), [1], "{n}");
     }
 }
 
@@ -344,10 +356,9 @@ fn a_ref_with_an_odd_name_does_not_get_in_the_way() {
     assert_eq!(text(&setup.read(&url, Some(first)).unwrap()), "1");
 }
 
-/// Run by the next test in a process of its own: the first fetch of a process sets the timeout for all.
+/// The first fetch of a process sets the timeout for all: nextest gives each test a process of its own.
 #[test]
-#[ignore = "run by a_silent_server_is_given_up"]
-fn silent_server_child() {
+fn a_silent_server_is_given_up() {
     let setup = Setup::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -363,32 +374,6 @@ fn silent_server_child() {
             "{scheme}: {error:?}"
         );
     }
-}
-
-#[test]
-fn a_silent_server_is_given_up() {
-    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--ignored",
-            "--exact",
-            "source_git_remote::silent_server_child",
-        ])
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let begin = std::time::Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if begin.elapsed().as_secs() > 20 {
-            child.kill().unwrap();
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    };
-    let output = child.wait_with_output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(status.success() && text.contains("1 passed"), "{text}");
 }
 
 #[test]

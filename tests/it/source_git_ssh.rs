@@ -116,9 +116,9 @@ fn keygen(kind: &str, path: &Path, passphrase: &str) {
 
 /// One test: libgit2 keeps one home directory for the process, and it must be there to the end.
 #[test]
-#[ignore = "needs an ssh server: COVERGENCE_SSHD=/usr/sbin/sshd, as a user who may log in"]
 fn c46_ssh_servers_are_recognised_and_let_us_in() {
-    let sshd = std::env::var("COVERGENCE_SSHD").unwrap();
+    let sshd =
+        std::env::var("COVERGENCE_SSHD").expect("run this by tests/run, which finds an ssh server");
     let setup = Setup::new(&sshd);
     let [rsa, ecdsa, ed25519] = KINDS.map(|kind| setup.line(kind));
 

@@ -26,6 +26,9 @@ pub(super) struct Parsed {
 
 /// Reads the documents of one chunk of a file, as JSON where it is JSON.
 pub(super) fn read(json_file: bool, chunk: &text::Chunk<'_>, limits: &Limits) -> Vec<Parsed> {
+    if text::is_empty(chunk) {
+        return Vec::new();
+    }
     let text::Chunk { lines_before, text } = *chunk;
     if json::looks_like_json(text) {
         let parsed = json::read(text, lines_before, limits);

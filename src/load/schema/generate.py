@@ -156,6 +156,7 @@ def unite(into, definitions):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--swagger", help="swagger.json of an old release", required=True)
+    parser.add_argument("--check", action="store_true", help="only tell whether builtin.json is current")
     arguments = parser.parse_args()
     definitions, kinds = {}, {}
     sources = [read_rust(folder) for folder in crate_sources()] + [read_swagger(arguments.swagger)]
@@ -185,6 +186,8 @@ def main():
     kind_lines = ",\n".join(f"{json.dumps(k)}:{json.dumps(v, separators=(',', ':'))}" for k, v in table.items())
     text = f'{{"metadata":{metadata},"types":[\n{lines}\n],"kinds":{{\n{kind_lines}\n}}}}\n'
     json.loads(text)
+    if arguments.check:
+        raise SystemExit((HERE / "builtin.json").read_text() != text)
     (HERE / "builtin.json").write_text(text)
     print(f"{len(types)} types, {sum(len(v['versions']) for v in table.values())} kinds, {len(text)} bytes")
 

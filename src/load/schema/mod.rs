@@ -4,6 +4,7 @@
 //! when none of them has it, and missing only when all of them require it. A kind without a schema is the cluster's
 //! to judge.
 
+mod bounds;
 mod builtin;
 mod check;
 mod custom;

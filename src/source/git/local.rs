@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use git2::{Commit, ErrorCode, Repository, RepositoryOpenFlags};
+use git2::{Commit, ErrorCode, ObjectType, Repository, RepositoryOpenFlags};
 
 use super::reference::{Wanted, candidates, revision, similar};
 use super::{GitSource, tree};
@@ -50,27 +50,23 @@ fn find<'r>(
     let found = match wanted {
         Wanted::Head => repository.head().and_then(|head| {
             let name = head.is_branch().then(|| name_of(&head));
-            Ok((name, head.peel_to_commit()?))
+            Ok((name, head.peel(ObjectType::Any)?))
         }),
-        Wanted::Commit(id) => repository
-            .find_object(id, None)
-            .and_then(|object| Ok((None, object.peel_to_commit()?))),
+        Wanted::Commit(id) => repository.find_object(id, None).map(|it| (None, it)),
         Wanted::Name(text) => {
             let reference = candidates(text)
                 .iter()
                 .find_map(|name| repository.find_reference(name).ok());
             match reference {
                 Some(found) => found
-                    .peel_to_commit()
-                    .map(|commit| (Some(name_of(&found)), commit)),
+                    .peel(ObjectType::Any)
+                    .map(|object| (Some(name_of(&found)), object)),
                 // Abbreviated commits, and expressions such as `HEAD~1`.
-                None => repository
-                    .revparse_single(text)
-                    .and_then(|object| Ok((None, object.peel_to_commit()?))),
+                None => repository.revparse_single(text).map(|it| (None, it)),
             }
         }
     };
-    found.map_err(|error| match error.code() {
+    let (name, object) = found.map_err(|error| match error.code() {
         ErrorCode::NotFound | ErrorCode::UnbornBranch | ErrorCode::InvalidSpec => {
             let names = all_names(repository);
             source.ref_not_found(similar(
@@ -78,9 +74,13 @@ fn find<'r>(
                 names.iter().map(String::as_str),
             ))
         }
-        // Ambiguous abbreviations, tags of blobs: libgit2 says which.
+        ErrorCode::Ambiguous => source.not_a_commit(&error),
         _ => source.damaged(&error),
-    })
+    })?;
+    match object.peel_to_commit() {
+        Ok(commit) => Ok((name, commit)),
+        Err(error) => Err(source.not_a_commit(&error)),
+    }
 }
 
 fn name_of(reference: &git2::Reference<'_>) -> String {

@@ -64,6 +64,14 @@ impl GitSource {
         }
     }
 
+    fn not_a_commit(&self, error: &git2::Error) -> SourceError {
+        SourceError::NotACommit {
+            reference: self.reference.clone().unwrap_or_else(|| "HEAD".to_owned()),
+            repository: self.url.to_string(),
+            detail: error.message().to_owned(),
+        }
+    }
+
     fn damaged(&self, error: &git2::Error) -> SourceError {
         SourceError::Repository {
             repository: self.url.to_string(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use git2::{Commit, Oid, Repository};
+use git2::{ErrorCode, Oid, Repository};
 use sha2::{Digest as _, Sha256};
 
 use super::cache::{Failed, with_entry};
@@ -152,30 +152,33 @@ impl Server<'_> {
         name: Option<&str>,
         id: Oid,
     ) -> Result<Snapshot, Failed> {
-        let commit =
-            commit(repository, id).map_err(|error| Failed::Suspect(self.source.damaged(&error)))?;
+        let damaged = |detail| SourceError::Cache {
+            entry: repository.path().to_owned(),
+            detail,
+        };
+        let found = repository.find_object(id, None);
+        let commit = found.and_then(|object| object.peel_to_commit());
+        let commit = commit.map_err(|error| match error.code() {
+            ErrorCode::Peel | ErrorCode::InvalidSpec => {
+                Failed::Final(self.source.not_a_commit(&error))
+            }
+            _ => Failed::Suspect(damaged(error.message().to_owned())),
+        })?;
         let at = tree::At {
             repository: self.source.url.to_string(),
             revision: revision(name, commit.id()),
             path: self.source.path.as_deref().unwrap_or_default(),
         };
         tree::read(repository, &commit, &at, self.limits).map_err(|error| match error {
-            SourceError::Repository { detail, .. } => Failed::Suspect(SourceError::Cache {
-                entry: repository.path().to_owned(),
-                detail,
-            }),
+            SourceError::Repository { detail, .. } => Failed::Suspect(damaged(detail)),
             error => Failed::Final(error),
         })
     }
 }
 
-fn commit(repository: &Repository, id: Oid) -> Result<Commit<'_>, git2::Error> {
-    repository.find_object(id, None)?.peel_to_commit()
-}
-
 /// Tells whether a commit, or a tag of one, was fetched before. A fetch stores all objects of a commit or none.
 fn has(repository: &Repository, id: Oid) -> bool {
-    commit(repository, id).is_ok()
+    repository.find_object(id, None).is_ok()
 }
 
 /// The name to show for a ref; a detached `HEAD` has none.

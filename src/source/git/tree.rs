@@ -9,7 +9,8 @@ use git2::{Commit, ObjectType, Odb, Oid, Repository};
 
 use crate::load::Snapshot;
 use crate::source::names::shown;
-use crate::source::walk::{Entry, Fault, Kind, Target, Tree, single, walk};
+use crate::source::tree::{Entry, Fault, Kind, Target, Tree};
+use crate::source::walk::{single, walk};
 use crate::source::{Limits, SourceError};
 
 /// Links followed before a path is called a loop; Linux has the same limit.

@@ -19,11 +19,13 @@ pub struct Rules {
     pub status: Option<u16>,
 }
 
+/// What was asked: the first line, and the login that came with it.
+type Log = Mutex<Vec<(String, Option<String>)>>;
+
 /// Serves the repositories of a directory until the test ends.
 pub struct Http {
     pub port: u16,
-    /// What was asked: the first line, and the login that came with it.
-    pub seen: Arc<Mutex<Vec<(String, Option<String>)>>>,
+    pub seen: Arc<Log>,
 }
 
 impl Http {
@@ -47,12 +49,7 @@ impl Http {
     }
 }
 
-fn answer(
-    mut stream: TcpStream,
-    base: PathBuf,
-    rules: &Rules,
-    log: &Mutex<Vec<(String, Option<String>)>>,
-) -> Option<()> {
+fn answer(mut stream: TcpStream, base: PathBuf, rules: &Rules, log: &Log) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = || -> Option<String> {
         let mut line = String::new();

@@ -1,0 +1,136 @@
+//! Finds out what the cluster has, with a handful of requests when nothing has changed.
+
+mod inventory;
+mod members;
+mod targets;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use tokio::try_join;
+
+pub use self::inventory::Inventory;
+use self::members::{Others, others, scaled};
+use self::targets::{live_targets, sort_targets, targets_needs};
+use super::Settings;
+use crate::api::names::API_VERSION;
+use crate::api::{GroupKind, crds};
+use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
+use crate::load::{Diagnostic, Document, Schemas};
+use crate::plan::{Known, index};
+use crate::render::{Desired, Resolved, Target, resolve};
+
+/// What a run starts from.
+pub struct Survey {
+    /// What the source asks for.
+    pub desired: Vec<Desired>,
+    /// Documents that were left out, and why.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The kinds in use that the server has.
+    pub kinds: Kinds,
+    /// What is known of the cluster.
+    pub known: Known,
+    /// The live Sync, parent of the apply set.
+    pub parent: Option<Value>,
+    /// Namespaces that the source uses and that are not there.
+    pub missing_namespaces: BTreeSet<String>,
+}
+
+impl Survey {
+    /// Tells whether our own kinds are in the cluster.
+    pub fn has_our_kinds(&self) -> bool {
+        ["Sync", "ClosureJVMTarget"]
+            .iter()
+            .all(|kind| self.kinds.get(API_VERSION, kind).is_some())
+    }
+}
+
+/// Surveys the cluster for a run.
+///
+/// # Errors
+/// When the server cannot be asked; then nothing is known and nothing may be done. What we may not read is no error:
+/// it is told in [`Known::unseen`] and [`Known::forbidden`].
+pub async fn survey(
+    cluster: &Cluster,
+    documents: &[Document],
+    settings: &Settings,
+) -> Result<Survey, ClusterError> {
+    let mut versions: BTreeSet<String> = documents.iter().map(|d| d.api_version.clone()).collect();
+    versions.extend(["v1", "apps/v1", API_VERSION].map(str::to_owned));
+    let sync = Kind::sync();
+    let (mut kinds, parent) = try_join!(
+        cluster.kinds(&versions),
+        cluster.get(&sync, Some(&settings.namespace), &settings.name),
+    )?;
+    let inventory = Inventory::read(parent.as_ref());
+    if inventory
+        .group_kinds
+        .iter()
+        .any(|kind| kinds.any_version(kind).is_none())
+    {
+        let groups: BTreeSet<&str> = inventory
+            .group_kinds
+            .iter()
+            .map(|kind| kind.group.as_str())
+            .collect();
+        kinds.extend(
+            cluster
+                .preferred_kinds(|group| groups.contains(group))
+                .await?,
+        );
+    }
+
+    // Kinds that definitions in the source bring along, and our own, which a sync installs.
+    let coming = Schemas::of_source(documents, &crds().unwrap_or_default());
+    let scope = |api_version: &str, kind: &str| {
+        let served = kinds.get(api_version, kind).map(|kind| kind.scope);
+        served.or_else(|| coming.defined_scope(api_version, kind))
+    };
+    let applyset = settings.applyset();
+    let Resolved {
+        desired,
+        diagnostics,
+    } = resolve(documents, scope, &settings.namespace, Some(&applyset));
+
+    let mut reach: BTreeSet<String> = desired
+        .iter()
+        .filter_map(|d| d.id.namespace.clone())
+        .collect();
+    reach.insert(settings.namespace.clone());
+    reach.extend(inventory.namespaces);
+    let mut group_kinds: BTreeSet<GroupKind> =
+        desired.iter().map(|d| d.id.group_kind.clone()).collect();
+    group_kinds.extend(inventory.group_kinds);
+    // Targets are read whole, which tells their metadata as well.
+    group_kinds.remove(&Target::group_kind());
+
+    let (mut known, targets) = try_join!(
+        members::members(cluster, &kinds, &group_kinds, &desired, &reach, &applyset),
+        live_targets(cluster, &kinds, &reach),
+    )?;
+    sort_targets(targets, &applyset, &mut known);
+    let Others {
+        found,
+        forbidden,
+        missing_namespaces,
+    } = others(cluster, &kinds, &desired, &known).await?;
+    known.others.extend(found);
+    known.forbidden = forbidden;
+    targets_needs(
+        cluster,
+        &kinds,
+        &index(&desired),
+        &missing_namespaces,
+        &mut known,
+    )
+    .await?;
+    known.scaled = scaled(cluster, &desired, &known).await?;
+    Ok(Survey {
+        desired,
+        diagnostics,
+        kinds,
+        known,
+        parent,
+        missing_namespaces,
+    })
+}

@@ -1,0 +1,118 @@
+//! Targets, and what they need: their Deployments and Services.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use tokio::try_join;
+
+use super::members::id_of;
+use crate::api::names::{API_VERSION, COMPONENT, MANAGED_BY};
+use crate::api::{GroupKind, ObjectId};
+use crate::cluster::{Cluster, ClusterError, Kinds};
+use crate::plan::{Index, Known, Live, child_id, deployment_of};
+use crate::render::{Deployment, Target, coverage_service};
+
+/// Reads the Targets of these namespaces whole. Who may not read them is served none.
+pub(super) async fn live_targets(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    namespaces: &BTreeSet<String>,
+) -> Result<Vec<Value>, ClusterError> {
+    match kinds.get(API_VERSION, "ClosureJVMTarget") {
+        Some(kind) => match cluster.objects_in(kind, namespaces, None).await {
+            Err(ClusterError::Forbidden(_)) => Ok(Vec::new()),
+            answer => answer,
+        },
+        None => Ok(Vec::new()),
+    }
+}
+
+/// One Target that cannot be read stops no other (CVE-2022-39272).
+pub(super) fn sort_targets(targets: Vec<Value>, applyset: &str, known: &mut Known) {
+    for object in targets {
+        let Ok(live) = Live::from_object(&object) else {
+            continue;
+        };
+        let id = ObjectId {
+            group_kind: Target::group_kind(),
+            namespace: live.namespace.clone(),
+            name: live.name.clone(),
+        };
+        match Target::from_json(&object) {
+            Ok(target) => drop(known.targets.insert(id.clone(), target)),
+            Err(why) => drop(known.unreadable.insert(id.clone(), why)),
+        }
+        let set = if live.applyset() == Some(applyset) {
+            &mut known.members
+        } else {
+            &mut known.others
+        };
+        set.insert(id, live);
+    }
+}
+
+/// Reads what Targets need: their Deployments, and the Services that are theirs or have the name they need.
+pub(super) async fn targets_needs(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    index: &Index<'_>,
+    missing: &BTreeSet<String>,
+    known: &mut Known,
+) -> Result<(), ClusterError> {
+    let in_source = index
+        .values()
+        .filter(|d| d.id.group_kind == Target::group_kind());
+    let mut targets: BTreeMap<ObjectId, Target> = known.targets.clone();
+    targets
+        .extend(in_source.filter_map(|d| Some((d.id.clone(), Target::from_json(&d.object).ok()?))));
+    targets.retain(|_, target| !missing.contains(&target.namespace));
+    let (Some(deployments), Some(services)) = (
+        kinds.get("apps/v1", "Deployment"),
+        kinds.get("v1", "Service"),
+    ) else {
+        return Ok(());
+    };
+    let places = targets
+        .values()
+        .map(Target::deployment_id)
+        .filter(|id| !known.deployments.contains_key(id))
+        .map(|id| (id.namespace, id.name))
+        .collect();
+    let namespaces: BTreeSet<String> = targets.values().map(|t| t.namespace.clone()).collect();
+    let selector = format!(
+        "{}={},{}={}",
+        MANAGED_BY.0, MANAGED_BY.1, COMPONENT.0, COMPONENT.1
+    );
+    let (found, ours) = try_join!(
+        cluster.objects_of(deployments, places),
+        cluster.metadata_in(services, &namespaces, &selector),
+    )?;
+    for ((namespace, name), object) in found {
+        let id = ObjectId {
+            group_kind: GroupKind::new("apps", "Deployment"),
+            namespace,
+            name,
+        };
+        known.deployments.insert(id, Deployment::from_json(&object));
+    }
+    known
+        .services
+        .extend(ours.into_iter().map(|live| (id_of(services, &live), live)));
+    let mut taken = BTreeSet::new();
+    for target in targets.values() {
+        let id = child_id(target);
+        let deployment = deployment_of(target, index, known);
+        if !known.services.contains_key(&id)
+            && coverage_service(target, deployment.as_ref()).is_ok()
+        {
+            taken.insert((id.namespace, id.name));
+        }
+    }
+    let found = cluster.metadata_of(services, taken).await?;
+    known.services.extend(
+        found
+            .into_values()
+            .map(|live| (id_of(services, &live), live)),
+    );
+    Ok(())
+}
