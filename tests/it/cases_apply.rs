@@ -61,6 +61,7 @@ fn c23_empty_and_absent_are_no_difference() {
     settles(&ns, &source);
 
     // The other way round: the live object has what the source leaves out.
+    let ns = Namespace::new("c23b");
     let plain = deployment("plain").unset("/metadata/labels");
     ns.create(
         "deployments",

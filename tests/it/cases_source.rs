@@ -20,7 +20,7 @@ fn c13_an_object_without_a_name_is_rejected_before_anything_is_asked() {
             let diagnostics = output.json()["diagnostics"].clone();
             let found = &diagnostics[0];
             assert_eq!(found["file"], "conf/nameless.yaml", "{diagnostics}");
-            assert_eq!(found["line"], 5, "{diagnostics}");
+            assert_eq!(found["position"]["line"], 5, "{diagnostics}");
             assert!(
                 found["message"].as_str().unwrap().contains(what),
                 "{diagnostics}"
