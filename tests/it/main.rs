@@ -9,6 +9,9 @@
 mod boundaries;
 mod cli;
 mod generated;
+mod cases_apply;
+mod cases_service;
+mod cases_source;
 mod load_printing;
 mod load_reading;
 mod load_schema;
