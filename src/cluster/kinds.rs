@@ -7,8 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use kube::core::ApiResource;
 
 use super::{Cluster, ClusterError};
-use crate::api::{GroupKind, Sync, split_api_version};
-use crate::render::Scope;
+use crate::api::{GroupKind, Scope, Sync, split_api_version};
 
 /// A kind that the API server serves.
 #[derive(Clone, Debug)]
@@ -58,6 +57,17 @@ impl Kinds {
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);
     }
+
+    /// Leaves each kind in the first of these versions that has it.
+    fn in_first_of(self, versions: &[String]) -> Self {
+        let mut kinds: Vec<_> = self.0.into_iter().collect();
+        kinds.sort_by_key(|((version, _), _)| versions.iter().position(|v| v == version));
+        let mut seen = BTreeSet::new();
+        kinds.retain(|(_, Kind { resource, .. })| {
+            seen.insert((resource.group.clone(), resource.kind.clone()))
+        });
+        Self(kinds.into_iter().collect())
+    }
 }
 
 impl Cluster {
@@ -102,7 +112,9 @@ impl Cluster {
         Ok(kinds)
     }
 
-    /// Asks for the kinds of some groups in the version that the server prefers.
+    /// Asks for all kinds of some groups, each in the version of its own that the server prefers.
+    ///
+    /// A group's preferred version need not have them all: v1.20 prefers `batch/v1`, which has no CronJob there.
     ///
     /// # Errors
     /// When the server cannot be asked.
@@ -111,20 +123,16 @@ impl Cluster {
         groups: impl Fn(&str) -> bool,
     ) -> Result<Kinds, ClusterError> {
         let list = self.client.list_api_groups().await?;
-        let mut versions: BTreeSet<String> = list
-            .groups
-            .into_iter()
-            .filter(|group| groups(&group.name))
-            .filter_map(|group| {
-                group
-                    .preferred_version
-                    .map(|preferred| preferred.group_version)
-            })
-            .collect();
+        let mut versions = Vec::new();
         if groups("") {
-            versions.insert("v1".into());
+            versions.push("v1".to_owned());
         }
-        self.kinds(&versions).await
+        for group in list.groups.into_iter().filter(|g| groups(&g.name)) {
+            let all = group.preferred_version.into_iter().chain(group.versions);
+            versions.extend(all.map(|version| version.group_version));
+        }
+        let kinds = self.kinds(&versions.iter().cloned().collect()).await?;
+        Ok(kinds.in_first_of(&versions))
     }
 
     async fn resources(&self, api_version: &str) -> Result<Option<APIResourceList>, ClusterError> {
@@ -137,5 +145,43 @@ impl Cluster {
             Err(ClusterError::NotFound(_)) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_found_in_the_first_version_that_has_it() {
+        let of = |version: &str, kind: &str| {
+            let (group, name) = split_api_version(version);
+            let resource = ApiResource {
+                group: group.into(),
+                version: name.into(),
+                api_version: version.into(),
+                kind: kind.into(),
+                plural: kind.to_lowercase(),
+            };
+            let kind = Kind {
+                resource,
+                scope: Scope::Namespaced,
+                listable: true,
+            };
+            ((version.to_owned(), kind.resource.kind.clone()), kind)
+        };
+        let all = [
+            of("batch/v1beta1", "CronJob"),
+            of("batch/v1beta1", "Job"),
+            of("batch/v1", "Job"),
+        ];
+        let kinds = Kinds(all.into()).in_first_of(&["batch/v1".into(), "batch/v1beta1".into()]);
+        let version = |kind| {
+            let kind = kinds.any_version(&GroupKind::new("batch", kind));
+            kind.map(|kind| kind.resource.api_version.as_str())
+        };
+        assert_eq!(version("Job"), Some("batch/v1"));
+        assert_eq!(version("CronJob"), Some("batch/v1beta1"));
+        assert_eq!(kinds.iter().count(), 2);
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::annotations::{foreign_tool, leaves_alone};
-use super::live::Live;
+use super::live::{Live, ManagedFields, Owner};
 use super::managed::{FieldPath, foreign_steps, holds_item, intruders, lost_fields, other_owners};
 use super::step::{Action, Conflict};
 use crate::api::{names, split_api_version};
@@ -169,11 +169,9 @@ pub struct ChildOwner<'a> {
 }
 
 impl ChildOwner<'_> {
-    fn is_earlier_self(&self, controller: &super::live::Owner) -> bool {
+    fn is_earlier_self(&self, controller: &Owner) -> bool {
         let (group, _) = split_api_version(&controller.api_version);
-        group == crate::api::names::GROUP
-            && controller.kind == "ClosureJVMTarget"
-            && controller.name == self.name
+        group == names::GROUP && controller.kind == names::TARGET && controller.name == self.name
     }
 }
 
@@ -204,9 +202,7 @@ pub fn purge(desired: &Value, live: &Live) -> Option<Value> {
     (!spec.is_empty()).then(|| json!({ "spec": spec }))
 }
 
-fn exclusive_intruders(
-    live: &Live,
-) -> impl Iterator<Item = (&super::live::ManagedFields, FieldPath)> {
+fn exclusive_intruders(live: &Live) -> impl Iterator<Item = (&ManagedFields, FieldPath)> {
     [["spec", "ports"], ["spec", "selector"]]
         .into_iter()
         .flat_map(|path| intruders(&path, &live.managed_fields))

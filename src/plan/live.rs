@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::step::Expected;
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF, FIELD_MANAGER};
 
 /// A live object's metadata.
@@ -88,6 +89,14 @@ impl Live {
     /// The owner that controls it.
     pub fn controller(&self) -> Option<&Owner> {
         self.owner_references.iter().find(|owner| owner.controller)
+    }
+
+    /// What a write that was planned for this very object may expect.
+    pub fn expected(&self) -> Expected {
+        Expected {
+            uid: self.uid.clone(),
+            resource_version: self.resource_version.clone(),
+        }
     }
 
     /// The entry of what we applied.

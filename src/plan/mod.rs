@@ -2,12 +2,14 @@
 
 mod annotations;
 mod build;
+mod child;
 mod classify;
 mod diff;
 mod health;
 mod known;
 mod live;
 mod managed;
+mod member;
 mod order;
 mod prune;
 mod redact;
@@ -15,14 +17,13 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use build::{Index, Inputs, build, child_id, deployment_of, index, maybe_scaled, targets};
-pub use classify::{ChildOwner, Verdict, classify_child, classify_member, purge};
+pub use build::{Index, Inputs, build, index};
+pub use child::{child_id, deployment_of, targets};
 pub use diff::diff;
 pub use health::{Health, health};
 pub use known::Known;
-pub use live::{Live, ManagedFields, Owner};
-pub use managed::{FieldPath, lost_fields, other_owners};
-pub use order::{DEPENDS_ON, Ordered, batches, depends_on, kind_rank, place};
-pub use prune::{PruneRules, judge, judge_contents, may_prune, takes_others_along};
-pub use redact::{is_secret, redact, redact_pair};
+pub use live::Live;
+pub use member::maybe_scaled;
+pub use prune::{PruneRules, judge_contents, takes_others_along};
+pub use redact::is_secret;
 pub use step::{Action, Body, Conflict, Expected, Plan, Step};

@@ -8,11 +8,11 @@ use super::annotations::{annotation, sync_wave};
 use crate::api::{GroupKind, ObjectId};
 
 /// Annotation of cli-utils: `<group>/namespaces/<namespace>/<kind>/<name>` or `<group>/<kind>/<name>`, comma-separated.
-pub const DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
+const DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
 
 /// Orders kinds so that what others need comes first: namespaces, definitions, permissions, configuration, workloads,
 /// custom resources, and webhooks last, because they could stop everything before them.
-pub fn kind_rank(kind: &GroupKind) -> u8 {
+fn kind_rank(kind: &GroupKind) -> u8 {
     match (kind.group.as_str(), kind.kind.as_str()) {
         ("", "Namespace") => 0,
         ("apiextensions.k8s.io", "CustomResourceDefinition") => 1,
@@ -29,8 +29,20 @@ pub fn kind_rank(kind: &GroupKind) -> u8 {
 }
 
 /// Where an object stands before `depends-on` is looked at.
-pub fn place(id: &ObjectId, object: &Value) -> (i32, u8) {
-    (sync_wave(object), kind_rank(&id.group_kind))
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Sync wave; weighs most.
+    pub wave: i32,
+    /// Rank of its kind within the wave.
+    pub rank: u8,
+}
+
+/// Reads the place of an object.
+pub fn place(id: &ObjectId, object: &Value) -> Place {
+    Place {
+        wave: sync_wave(object),
+        rank: kind_rank(&id.group_kind),
+    }
 }
 
 /// Reads `depends-on`.
@@ -68,10 +80,10 @@ fn parse_reference(text: &str) -> Result<ObjectId, String> {
 ///
 /// Objects on a cycle, or that depend on something outside, get their place as if they had no dependencies;
 /// `Ordered::cycles` names the former.
-pub fn batches(objects: &BTreeMap<ObjectId, ((i32, u8), Vec<ObjectId>)>) -> Ordered {
-    let mut places: BTreeSet<(i32, u8)> = objects.values().map(|(place, _)| *place).collect();
+pub fn batches(objects: &BTreeMap<ObjectId, (Place, Vec<ObjectId>)>) -> Ordered {
+    let mut places: BTreeSet<Place> = objects.values().map(|(place, _)| *place).collect();
     let mut ordered = Ordered::default();
-    let mut pending: BTreeMap<&ObjectId, ((i32, u8), Vec<&ObjectId>)> = BTreeMap::new();
+    let mut pending: BTreeMap<&ObjectId, (Place, Vec<&ObjectId>)> = BTreeMap::new();
     for (id, (place, needs)) in objects {
         let inside = needs
             .iter()

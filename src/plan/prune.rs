@@ -109,48 +109,49 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
 }
 
 /// Says why an object is never pruned, whatever the source says.
-fn vital(id: &ObjectId, own_namespace: &str) -> Option<String> {
+fn vital(id: &ObjectId, own_namespace: &str) -> Option<&'static str> {
     let system = ["default", "kube-system", "kube-public", "kube-node-lease"];
-    match (id.group_kind.group.as_str(), id.group_kind.kind.as_str()) {
-        ("", "Namespace") if id.name == own_namespace => {
-            Some("it holds the inventory of this very set".into())
-        }
-        ("", "Namespace") if system.contains(&id.name.as_str()) => {
-            Some("it is a namespace of Kubernetes itself".into())
-        }
-        ("apiextensions.k8s.io", "CustomResourceDefinition")
-            if id.name.ends_with(&format!(".{}", names::GROUP)) =>
-        {
-            Some("deleting it would delete every inventory and every Target".into())
-        }
-        (names::GROUP, "Sync") => Some(
-            "deleting an inventory loses track of its members; delete it by hand if that is meant"
-                .into(),
-        ),
-        _ => None,
+    let ObjectId {
+        group_kind, name, ..
+    } = id;
+    if group_kind.is_namespace() && name == own_namespace {
+        return Some("it holds the inventory of this very set");
     }
+    if group_kind.is_namespace() && system.contains(&name.as_str()) {
+        return Some("it is a namespace of Kubernetes itself");
+    }
+    // A definition is named `<plural>.<group>`.
+    let ours = |name: &str| name.split_once('.').is_some_and(|(_, g)| g == names::GROUP);
+    if group_kind.is_definition() && ours(name) {
+        return Some("deleting it would delete every inventory and every Target");
+    }
+    (group_kind.group == names::GROUP && group_kind.kind == names::SYNC).then_some(
+        "deleting an inventory loses track of its members; delete it by hand if that is meant",
+    )
 }
 
 /// Kinds whose deletion takes other objects along, so that what they hold must be looked at first.
 pub fn takes_others_along(kind: &GroupKind) -> bool {
-    let definitions = GroupKind::new("apiextensions.k8s.io", "CustomResourceDefinition");
-    *kind == GroupKind::new("", "Namespace") || *kind == definitions
+    kind.is_namespace() || kind.is_definition()
 }
 
-/// Decides about a Namespace or definition by what it holds that this set does not own.
-pub fn judge_contents(strangers: &BTreeSet<String>) -> Result<(), String> {
-    if strangers.is_empty() {
+/// Decides about a Namespace or definition by what it holds that is to stay.
+///
+/// # Errors
+/// Why it is not pruned; three of the objects are named.
+pub fn judge_contents(staying: &BTreeSet<String>) -> Result<(), String> {
+    if staying.is_empty() {
         return Ok(());
     }
-    let named: Vec<&str> = strangers.iter().take(3).map(String::as_str).collect();
-    let more = strangers.len() - named.len();
+    let named: Vec<&str> = staying.iter().take(3).map(String::as_str).collect();
+    let more = staying.len() - named.len();
     let more = if more > 0 {
         format!(" and {more} more")
     } else {
         String::new()
     };
     Err(format!(
-        "it has left the source, but deleting it would delete what is not ours: {}{more}",
+        "it has left the source, but deleting it would take along what is to stay: {}{more}",
         named.join(", ")
     ))
 }

@@ -48,12 +48,6 @@ pub fn redact_pair(before: &mut Value, after: &mut Value) {
     }
 }
 
-/// Masks the values of a Secret that is shown by itself.
-pub fn redact(object: &mut Value) {
-    let mut other = Value::Null;
-    redact_pair(object, &mut other);
-}
-
 fn mask_maps(
     before: Option<&mut Value>,
     after: Option<&mut Value>,
@@ -92,7 +86,7 @@ fn mask_maps(
     }
 }
 
-/// All values of a Secret, as they stand there and decoded.
+/// All values of a Secret, as they stand there and decoded; the latter also without the line break that `echo` leaves.
 fn secret_values(object: &Value) -> Vec<String> {
     let mut values = Vec::new();
     for field in ["data", "stringData"] {
@@ -111,6 +105,7 @@ fn secret_values(object: &Value) -> Vec<String> {
                 .ok()
                 .and_then(|bytes| String::from_utf8(bytes).ok())
             {
+                values.push(plain.trim_end().to_owned());
                 values.push(plain);
             }
         }
@@ -132,13 +127,13 @@ mod tests {
                 "apiVersion": "v1", "kind": "Secret",
                 "metadata": { "name": "s", "annotations": {
                     "kubectl.kubernetes.io/last-applied-configuration": format!("{{\"data\":{{\"p\":\"{}\"}}}}", STANDARD.encode(password)),
-                    "note": format!("the password is {password}"),
+                    "note": format!("the password is {}", password.trim_end()),
                     "team": "web",
                 } },
                 "data": { "p": STANDARD.encode(password), "same": "c2FtZQ==" },
             })
         };
-        let (mut before, mut after) = (secret("hunter2"), secret("hunter3"));
+        let (mut before, mut after) = (secret("hunter2"), secret("hunter3\n"));
         redact_pair(&mut before, &mut after);
         assert_eq!(before["data"], json!({ "p": BEFORE, "same": MASK }));
         assert_eq!(after["data"], json!({ "p": AFTER, "same": MASK }));
@@ -147,7 +142,7 @@ mod tests {
         for value in [
             "hunter",
             &STANDARD.encode("hunter2"),
-            &STANDARD.encode("hunter3"),
+            &STANDARD.encode("hunter3\n"),
             "c2FtZQ",
         ] {
             assert!(!shown.contains(value), "{value} in {shown}");
@@ -158,7 +153,7 @@ mod tests {
     fn other_kinds_are_left_as_they_are() {
         let config = json!({ "apiVersion": "v1", "kind": "ConfigMap", "data": { "a": "b" } });
         let mut shown = config.clone();
-        redact(&mut shown);
+        redact_pair(&mut shown, &mut Value::Null);
         assert_eq!(shown, config);
         // A custom kind of that name is not the core Secret.
         let custom =

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::live::{ManagedFields, Owner};
 use super::*;
 use crate::api::names::APPLIED_DIGEST;
 use crate::api::{GroupKind, ObjectId};
@@ -83,7 +84,7 @@ fn applied(object: &Value) -> Live {
             .to_owned()
     };
     let mut live = Live::from_object(object).unwrap();
-    live.uid = format!("uid-{}", text("/metadata/name"));
+    live.uid = format!("uid-{}-{}", text("/kind"), text("/metadata/name"));
     live.resource_version = "1".into();
     live.managed_fields = vec![ManagedFields {
         manager: "covergence".into(),
@@ -134,11 +135,12 @@ fn covered(name: &str) -> (Known, Vec<Desired>) {
     let (source, mut known) = (vec![deployment(name), target(name, true)], Known::default());
     source.iter().for_each(|d| member(&mut known, d));
     let mut live = source[1].object.clone();
-    live["metadata"]["uid"] = json!(format!("uid-{name}"));
+    let uid = format!("uid-ClosureJVMTarget-{name}");
+    live["metadata"]["uid"] = json!(uid);
     let parsed = Target::from_json(&live).unwrap();
     let deployment = Deployment::from_json(&source[0].object);
     let mut service = coverage_service(&parsed, Some(&deployment)).unwrap();
-    with_owner(&mut service, name, &format!("uid-{name}"));
+    with_owner(&mut service, name, &uid);
     stamp(&mut service, None);
     known.services.insert(child_id(&parsed), applied(&service));
     known.deployments.insert(source[0].id.clone(), deployment);
@@ -382,4 +384,76 @@ fn pruning_stops_at_the_limit_and_says_so() {
     assert_eq!(plan.count(Action::Delete), 0);
     assert_eq!(plan.count(Action::Refuse), 2);
     assert!(plan.prune_refused.is_some_and(|why| why.contains("2 of 3")));
+}
+
+#[test]
+fn one_object_under_two_groups_has_not_left_the_source() {
+    let ingress = |api_version: &str| desired(api_version, "Ingress", "web", json!({ "spec": {} }));
+    let source = [ingress("networking.k8s.io/v1")];
+    let mut known = Known::default();
+    member(&mut known, &source[0]);
+    // The inventory of an earlier run names the other group, which the server still serves.
+    member(&mut known, &ingress("extensions/v1beta1"));
+    let same = plan(&source, &known);
+    assert_eq!(
+        told(&same),
+        [(Action::Unchanged, "Ingress.networking.k8s.io n/web".into())]
+    );
+    let gone = plan(&[config("a")], &known);
+    assert!(gone.count(Action::Delete) > 0);
+}
+
+#[test]
+fn a_service_waits_for_a_deployment_whose_selector_changes() {
+    let (known, mut source) = covered("pet");
+    let needs = |source: &[Desired]| plan(source, &known).steps.last().unwrap().needs.clone();
+    assert_eq!(needs(&source), [source[1].id.clone()]);
+    let spec = json!({ "replicas": 2, "selector": { "matchLabels": { "app": "new" } } });
+    source[0] = desired("apps/v1", "Deployment", "pet", json!({ "spec": spec }));
+    assert_eq!(needs(&source), [source[1].id.clone(), source[0].id.clone()]);
+}
+
+#[test]
+fn what_is_left_alone_is_rendered_as_it_is_in_the_cluster() {
+    let alone = |d: &mut Desired| {
+        let mark = json!({ "kustomize.toolkit.fluxcd.io/reconcile": "disabled" });
+        d.object["metadata"]["annotations"] = mark;
+    };
+    // The source switches coverage off, and says that the Target is not to be changed.
+    let (known, mut source) = covered("pet");
+    source[1] = target("pet", false);
+    alone(&mut source[1]);
+    let kept = plan(&source, &known);
+    assert_eq!(kept.count(Action::Keep), 1);
+    assert_eq!(kept.count(Action::Delete), 0, "{:?}", told(&kept));
+
+    let (known, mut source) = covered("pet");
+    let spec = json!({ "replicas": 2, "selector": { "matchLabels": { "app": "new" } } });
+    source[0] = desired("apps/v1", "Deployment", "pet", json!({ "spec": spec }));
+    alone(&mut source[0]);
+    let service = plan(&source, &known).steps.pop().unwrap();
+    assert_eq!(service.action, Action::Unchanged, "{}", service.reason);
+}
+
+#[test]
+fn a_service_comes_in_the_wave_of_its_target() {
+    let mut source = [deployment("pet"), target("pet", true), config("late")];
+    for (d, wave) in source.iter_mut().zip(["-1", "2", "3"]) {
+        d.object["metadata"]["annotations"] = json!({ "argocd.argoproj.io/sync-wave": wave });
+    }
+    let plan = plan(&source, &Known::default());
+    let order: Vec<_> = plan
+        .steps
+        .iter()
+        .map(|step| (step.id.group_kind.kind.as_str(), step.wave))
+        .collect();
+    assert_eq!(
+        order,
+        [
+            ("Deployment", -1),
+            ("ClosureJVMTarget", 2),
+            ("Service", 2),
+            ("ConfigMap", 3)
+        ]
+    );
 }

@@ -1,22 +1,24 @@
-//! Before a Namespace or a definition is pruned: what would go with it that is not ours?
+//! Before a Namespace or a definition is pruned: what would go with it that is to stay?
 
 use std::collections::BTreeSet;
 
 use futures_util::future::try_join_all;
 
-use crate::cluster::{Cluster, ClusterError, Kind};
+use crate::api::Scope;
+use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{Action, Body, Live, Plan, Step, judge_contents, takes_others_along};
-use crate::render::Scope;
 
-/// Refuses the prunes that would take along what is not a member of the set.
+/// Refuses the prunes that would take along what this plan does not delete itself: objects of others, and members that
+/// the source still asks for or that are kept.
 ///
-/// # Errors
-/// When the server cannot be asked.
-pub async fn guard_contents(
-    cluster: &Cluster,
-    plan: &mut Plan,
-    applyset: &str,
-) -> Result<(), ClusterError> {
+/// What cannot be looked at may hold anything, so that its prune is refused as well.
+pub async fn guard_contents(cluster: &Cluster, plan: &mut Plan) {
+    let doomed: BTreeSet<String> = plan
+        .steps
+        .iter()
+        .filter(|step| step.action == Action::Delete)
+        .filter_map(|step| Some(step.expected.as_ref()?.uid.clone()))
+        .collect();
     let risky = |step: &&mut Step| {
         step.action == Action::Delete
             && step.body == Body::Prune
@@ -24,68 +26,72 @@ pub async fn guard_contents(
     };
     let mut steps: Vec<&mut Step> = plan.steps.iter_mut().filter(risky).collect();
     if steps.is_empty() {
-        return Ok(());
+        return;
     }
-    let kinds = cluster.preferred_kinds(|_| true).await?;
+    let kinds = cluster.preferred_kinds(|_| true).await;
     for step in &mut steps {
-        let strangers = if step.id.group_kind.kind == "Namespace" {
-            let kinds = kinds
-                .iter()
-                .filter(|kind| kind.scope == Scope::Namespaced && kind.listable);
-            strangers(cluster, kinds, Some(&step.id.name), applyset).await?
-        } else {
-            // `<plural>.<group>`
-            let (plural, group) = step.id.name.split_once('.').unwrap_or((&step.id.name, ""));
-            let kinds = kinds
-                .iter()
-                .filter(|kind| kind.resource.plural == plural && kind.resource.group == group);
-            strangers(cluster, kinds, None, applyset).await?
+        let staying = match &kinds {
+            Ok(kinds) => staying(cluster, kinds, step, &doomed).await,
+            Err(error) => Err(error.clone()),
         };
-        if let Err(why) = judge_contents(&strangers) {
+        let judged = match staying {
+            Ok(staying) => judge_contents(&staying),
+            Err(error) => Err(format!(
+                "it has left the source, but what it holds cannot be looked at: {error}"
+            )),
+        };
+        if let Err(why) = judged {
             step.action = Action::Refuse;
             step.reason = why;
             step.body = Body::None;
         }
     }
-    Ok(())
 }
 
-async fn strangers(
+/// Lists what the Namespace or the definition of a step holds and nobody has asked to delete.
+async fn staying(
     cluster: &Cluster,
-    kinds: impl Iterator<Item = &Kind>,
-    namespace: Option<&str>,
-    applyset: &str,
+    kinds: &Kinds,
+    step: &Step,
+    doomed: &BTreeSet<String>,
 ) -> Result<BTreeSet<String>, ClusterError> {
-    let lists = try_join_all(kinds.map(|kind| async move {
-        let items = cluster.list_metadata(kind, namespace, None).await?;
-        Ok::<_, ClusterError>(
-            items
-                .into_iter()
-                .map(|live| (kind, live))
-                .collect::<Vec<_>>(),
-        )
-    }))
+    let name = step.id.name.as_str();
+    let (namespace, kinds): (Option<&str>, Vec<&Kind>) = if step.id.group_kind.is_namespace() {
+        let inside = |kind: &&Kind| kind.scope == Scope::Namespaced && kind.listable;
+        (Some(name), kinds.iter().filter(inside).collect())
+    } else {
+        // A definition is named `<plural>.<group>`.
+        let (plural, group) = name.split_once('.').unwrap_or((name, ""));
+        let defined = |kind: &&Kind| kind.resource.plural == plural && kind.resource.group == group;
+        (None, kinds.iter().filter(defined).collect())
+    };
+    let lists = try_join_all(
+        kinds
+            .iter()
+            .map(|kind| cluster.list_metadata(kind, namespace, None)),
+    )
     .await?;
-    let items: Vec<(&Kind, Live)> = lists.into_iter().flatten().collect();
-    Ok(items
+    Ok(kinds
         .iter()
-        .filter(|(kind, live)| live.applyset() != Some(applyset) && !comes_by_itself(kind, live))
+        .zip(&lists)
+        .flat_map(|(kind, items)| items.iter().map(move |live| (*kind, live)))
+        .filter(|(kind, live)| !doomed.contains(&live.uid) && !goes_by_itself(kind, live))
         .map(|(kind, live)| format!("{} {}", kind.resource.kind, live.name))
         .collect())
 }
 
-/// What Kubernetes makes in every namespace, and what some other object owns and will take along anyway.
-fn comes_by_itself(kind: &Kind, live: &Live) -> bool {
-    let token = || {
+/// What Kubernetes makes in every namespace, and what some other object owns and takes along anyway.
+fn goes_by_itself(kind: &Kind, live: &Live) -> bool {
+    // The token of a ServiceAccount goes with it, and has no owner reference (before v1.24 each account has one).
+    let is_token = || {
         live.annotations
-            .get("kubernetes.io/service-account.name")
-            .is_some_and(|name| name == "default")
+            .contains_key("kubernetes.io/service-account.name")
     };
     !live.owner_references.is_empty()
         || match kind.resource.kind.as_str() {
             "ServiceAccount" => live.name == "default",
             "ConfigMap" => live.name == "kube-root-ca.crt",
-            "Secret" => token(),
+            "Secret" => is_token(),
             "Event" | "Endpoints" | "EndpointSlice" => true,
             _ => false,
         }

@@ -3,177 +3,164 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
-use serde::Serialize;
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep, timeout};
 
 use super::gate::Gate;
-use crate::api::{ObjectId, split_api_version};
+use super::{Done, Outcome};
+use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{Action, Body, Expected, Health, Live, Plan, Step, health, is_secret};
 use crate::render::{Target, stamp, with_owner};
 
-/// How long a new definition may take until its kind is served. The API server needs a second at most; a server
-/// that is overloaded gets its time.
+/// How long a new definition may take until it is established. The API server needs a second at most; a server that is
+/// overloaded gets its time.
 const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
+
+/// How long an established kind may take until discovery tells of it: another controller of the API server does that.
+const DISCOVERED_WITHIN: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// What became of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// It was not there, and is now.
-    Created,
-    /// It was changed.
-    Configured,
-    /// Nothing had to be changed.
-    Unchanged,
-    /// It is gone.
-    Deleted,
-    /// It was left as it is, as planned.
-    Kept,
-    /// It was left as it is, because changing it would harm somebody.
-    Refused,
-    /// The API server would not.
-    Failed,
-    /// Something it needs did not come about.
-    Skipped,
+/// A plan and how it is executed.
+pub struct Execution<'a> {
+    /// The connection.
+    pub cluster: &'a Cluster,
+    /// What is to be done.
+    pub plan: &'a Plan,
+    /// The most requests in flight.
+    pub concurrency: usize,
+    /// Until when to wait for objects to become healthy; without it nothing is waited for.
+    pub deadline: Option<Instant>,
+    /// Is told of each step as it ends.
+    pub observe: &'a (dyn Fn(&Step, &Done) + Sync),
 }
 
-impl Outcome {
-    /// Tells whether the cluster is now as the step wanted it.
-    pub fn is_good(self) -> bool {
-        !matches!(self, Self::Refused | Self::Failed | Self::Skipped)
-    }
-
-    /// The word it is written with.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Configured => "configured",
-            Self::Unchanged => "unchanged",
-            Self::Deleted => "deleted",
-            Self::Kept => "kept",
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
-    }
-}
-
-/// What became of a step, and why.
-#[derive(Clone, Debug)]
-pub struct Done {
-    /// What became of it.
-    pub outcome: Outcome,
-    /// Why; for failures, what the server said.
-    pub message: String,
-    /// The object's metadata after an apply.
-    pub live: Option<Live>,
-}
-
-/// Executes a plan and tells of each step as it ends.
-///
-/// # Errors
-/// Never for a step: what becomes of it is told in its place. Only when the server cannot be asked for its kinds.
-pub async fn execute(
-    cluster: &Cluster,
-    plan: &Plan,
-    kinds: &mut Kinds,
-    targets: &BTreeMap<ObjectId, Target>,
-    concurrency: usize,
-    deadline: Option<Instant>,
-    observe: &(dyn Fn(&Step, &Done) + Sync),
-) -> Result<Vec<Done>, ClusterError> {
-    let mut done: Vec<Option<Done>> = vec![None; plan.steps.len()];
-    let mut results: HashMap<&ObjectId, Outcome> = HashMap::new();
-    let mut uids: BTreeMap<ObjectId, String> = targets
-        .iter()
-        .filter_map(|(id, target)| Some((id.clone(), target.live.as_ref()?.uid.clone())))
-        .collect();
-    let batches: BTreeSet<usize> = plan.steps.iter().map(|step| step.batch).collect();
-    let mut gate = Gate::new(plan, deadline);
-    for batch in batches {
-        gate.wait_for(batch, cluster, kinds, &results).await?;
-        let gate = &gate;
-        let failures = results
-            .values()
-            .filter(|outcome| !outcome.is_good())
-            .count();
-        let steps = plan
-            .steps
+impl Execution<'_> {
+    /// Executes the plan and returns what became of each step, in the plan's order.
+    ///
+    /// `kinds` gets those that the plan's definitions bring along; `targets` lend their uids to their Services.
+    ///
+    /// # Errors
+    /// Never for a step: what becomes of it is told in its place. Only when the server cannot be asked for its kinds.
+    pub async fn run(
+        &self,
+        kinds: &mut Kinds,
+        targets: &[Target],
+    ) -> Result<Vec<Done>, ClusterError> {
+        let Self { cluster, plan, .. } = *self;
+        let mut done: Vec<Option<Done>> = vec![None; plan.steps.len()];
+        let mut results: HashMap<&ObjectId, Outcome> = HashMap::new();
+        let mut uids: BTreeMap<ObjectId, String> = targets
             .iter()
-            .enumerate()
-            .filter(|(_, step)| step.batch == batch);
-        let running = steps.map(|(i, step)| {
+            .filter_map(|target| Some((target.id(), target.live.as_ref()?.uid.clone())))
+            .collect();
+        let batches: BTreeSet<usize> = plan.steps.iter().map(|step| step.batch).collect();
+        let mut gate = Gate::new(plan, self.deadline);
+        for batch in batches {
+            gate.wait_for(batch, cluster, kinds, &results).await;
             let context = Context {
                 cluster,
                 kinds,
                 results: &results,
                 uids: &uids,
-                gate,
-                failures,
+                gate: &gate,
+                failures: results.values().filter(|o| !o.is_good()).count(),
             };
-            async move {
-                let done = context.run(step).await;
-                observe(step, &done);
-                (i, step, done)
-            }
-        });
-        let ended: Vec<_> = stream::iter(running)
-            .buffer_unordered(concurrency.max(1))
-            .collect()
-            .await;
-        let mut definitions = Vec::new();
-        for (i, step, result) in ended {
-            results.insert(&step.id, result.outcome);
-            if let Some(live) = result
-                .live
-                .as_ref()
-                .filter(|_| step.id.group_kind == Target::group_kind())
-            {
-                uids.insert(step.id.clone(), live.uid.clone());
-            }
-            let made = matches!(result.outcome, Outcome::Created | Outcome::Configured);
-            if step.id.group_kind.kind == "CustomResourceDefinition" && made {
-                definitions.push(step);
-            }
-            if let Some(slot) = done.get_mut(i) {
+            let mut definitions = Vec::new();
+            for (i, result) in self.run_batch(batch, context).await {
+                let (Some(step), Some(slot)) = (plan.steps.get(i), done.get_mut(i)) else {
+                    continue;
+                };
+                results.insert(&step.id, result.outcome);
+                if let Some(live) = &result.live
+                    && step.id.group_kind == Target::group_kind()
+                {
+                    uids.insert(step.id.clone(), live.uid.clone());
+                }
+                let made = matches!(result.outcome, Outcome::Created | Outcome::Configured);
+                if made && step.id.group_kind.is_definition() {
+                    definitions.push(step.id.name.as_str());
+                }
                 *slot = Some(result);
             }
-        }
-        if !definitions.is_empty() {
-            for step in &definitions {
-                established(cluster, kinds, &step.id.name).await;
+            if !definitions.is_empty() {
+                self.learn_kinds(kinds, &definitions).await?;
             }
-            let versions = plan
-                .steps
-                .iter()
-                .map(|step| step.api_version.clone())
-                .filter(|v| !v.is_empty())
-                .collect();
-            kinds.extend(cluster.kinds(&versions).await?);
+        }
+        Ok(done.into_iter().flatten().collect())
+    }
+
+    async fn run_batch(&self, batch: usize, context: Context<'_>) -> Vec<(usize, Done)> {
+        let steps = self.plan.steps.iter().enumerate();
+        let running = steps
+            .filter(|(_, step)| step.batch == batch)
+            .map(|(i, step)| async move {
+                let done = context.run(step).await;
+                (self.observe)(step, &done);
+                (i, done)
+            });
+        stream::iter(running)
+            .buffer_unordered(self.concurrency.max(1))
+            .collect()
+            .await
+    }
+
+    /// Waits until the kinds of new definitions are served, and adds them. When one is not in time, the objects that
+    /// need it say so.
+    async fn learn_kinds(
+        &self,
+        kinds: &mut Kinds,
+        definitions: &[&str],
+    ) -> Result<(), ClusterError> {
+        established(self.cluster, kinds, definitions).await;
+        let steps = || self.plan.steps.iter().filter(|s| !s.api_version.is_empty());
+        let versions = steps().map(|step| step.api_version.clone()).collect();
+        let is_new = |step: &&Step| {
+            let group = step.id.group_kind.group.as_str();
+            // A definition is named `<plural>.<group>`.
+            let of_group = |name: &&str| {
+                name.split_once('.')
+                    .is_some_and(|(_, defined)| defined == group)
+            };
+            definitions.iter().any(of_group)
+        };
+        let until = Instant::now() + DISCOVERED_WITHIN;
+        loop {
+            kinds.extend(self.cluster.kinds(&versions).await?);
+            let served = |step: &Step| {
+                kinds
+                    .get(&step.api_version, &step.id.group_kind.kind)
+                    .is_some()
+            };
+            if steps().filter(is_new).all(served) || Instant::now() > until {
+                return Ok(());
+            }
+            sleep(LOOK_AGAIN).await;
         }
     }
-    Ok(done.into_iter().flatten().collect())
 }
 
-/// Waits until a definition's kind is served. When it is not in time, the objects that need it will say so.
-pub(super) async fn established(cluster: &Cluster, kinds: &Kinds, name: &str) {
-    let Some(kind) = kinds.get("apiextensions.k8s.io/v1", "CustomResourceDefinition") else {
+/// Waits until these definitions are established, within limits.
+pub(super) async fn established(cluster: &Cluster, kinds: &Kinds, names: &[impl AsRef<str>]) {
+    let Some(kind) = kinds.any_version(&GroupKind::definition()) else {
         return;
     };
-    let served = async {
-        loop {
-            let crd = cluster.get(kind, None, name).await;
-            if crd.is_ok_and(|crd| crd.is_some_and(|crd| health(&crd) == Health::Current)) {
-                return;
+    let one = |name: &str| {
+        let name = name.to_owned();
+        async move {
+            loop {
+                let crd = cluster.get(kind, None, &name).await;
+                if crd.is_ok_and(|crd| crd.is_some_and(|crd| health(&crd) == Health::Current)) {
+                    return;
+                }
+                sleep(LOOK_AGAIN).await;
             }
-            tokio::time::sleep(LOOK_AGAIN).await;
         }
     };
-    let _ = tokio::time::timeout(ESTABLISHED_WITHIN, served).await;
+    let all = join_all(names.iter().map(|name| one(name.as_ref())));
+    let _ = timeout(ESTABLISHED_WITHIN, all).await;
 }
 
 #[derive(Clone, Copy)]
@@ -291,7 +278,7 @@ impl Context<'_> {
                     if message.contains("requested resource") && tries < 20 =>
                 {
                     tries += 1;
-                    tokio::time::sleep(LOOK_AGAIN).await;
+                    sleep(LOOK_AGAIN).await;
                 }
                 answer => return answer,
             }
@@ -304,11 +291,12 @@ impl Context<'_> {
             version => self.kinds.get(version, &step.id.group_kind.kind),
         };
         found.ok_or_else(|| {
-            let (group, _) = split_api_version(&step.api_version);
-            ClusterError::NotFound(format!(
-                "the cluster does not know the kind {} of {group}",
-                step.id.group_kind.kind
-            ))
+            let GroupKind { group, kind } = &step.id.group_kind;
+            let of = match step.api_version.as_str() {
+                "" => group,
+                version => version,
+            };
+            ClusterError::NotFound(format!("the cluster does not know the kind {kind} of {of}"))
         })
     }
 }

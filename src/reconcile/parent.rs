@@ -1,14 +1,12 @@
 //! The Sync as the parent of its apply set: written before its members, so that none is ever unknown.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Inventory, Settings};
-use crate::api::GroupKind;
-use crate::api::names::{
-    API_VERSION, APPLYSET_GROUP_KINDS, APPLYSET_ID, APPLYSET_NAMESPACES, APPLYSET_TOOLING,
-};
+use super::Settings;
+use super::inventory::Inventory;
+use crate::api::names::{API_VERSION, APPLYSET_ID, APPLYSET_TOOLING, SYNC};
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::plan::Live;
 
@@ -42,37 +40,32 @@ pub async fn keep_inventory(
     settings: &Settings,
     inventory: &Inventory,
 ) -> Result<Option<Live>, ClusterError> {
-    let (kinds, namespaces) = (
-        group_kinds(&inventory.group_kinds),
-        own_excluded(&inventory.namespaces, settings),
-    );
-    let annotations = parent.and_then(|parent| parent.pointer("/metadata/annotations"));
-    let says = |key: &str, value: &str| {
-        annotations.and_then(|a| a.get(key)).and_then(Value::as_str) == Some(value)
+    let applyset = settings.applyset();
+    let annotations = inventory.annotations(&settings.namespace);
+    let metadata = parent.and_then(|parent| parent.get("metadata"));
+    let says = |map: &str, key: &str, value: &str| {
+        metadata.and_then(|m| m.get(map)?.get(key)?.as_str()) == Some(value)
     };
-    let labelled = parent
-        .and_then(|parent| {
-            parent
-                .pointer("/metadata/labels")?
-                .get(APPLYSET_ID)?
-                .as_str()
-        })
-        .is_some_and(|id| id == settings.applyset());
-    if labelled && says(APPLYSET_GROUP_KINDS, &kinds) && says(APPLYSET_NAMESPACES, &namespaces) {
+    if says("labels", APPLYSET_ID, &applyset)
+        && annotations
+            .iter()
+            .all(|(key, value)| says("annotations", key, value))
+    {
         return Ok(None);
     }
+    let tooling = (
+        APPLYSET_TOOLING,
+        format!("{TOOL}/v{}", env!("CARGO_PKG_VERSION")),
+    );
+    let annotations: BTreeMap<&str, String> = annotations.into_iter().chain([tooling]).collect();
     let object = json!({
         "apiVersion": API_VERSION,
-        "kind": "Sync",
+        "kind": SYNC,
         "metadata": {
             "name": settings.name,
             "namespace": settings.namespace,
-            "labels": { APPLYSET_ID: settings.applyset() },
-            "annotations": {
-                APPLYSET_TOOLING: format!("{TOOL}/v{}", env!("CARGO_PKG_VERSION")),
-                APPLYSET_GROUP_KINDS: kinds,
-                APPLYSET_NAMESPACES: namespaces,
-            },
+            "labels": { APPLYSET_ID: applyset },
+            "annotations": annotations,
         },
         "spec": {},
     });
@@ -84,19 +77,4 @@ pub async fn keep_inventory(
         ))),
         Err(error) => Err(error),
     }
-}
-
-fn group_kinds(kinds: &BTreeSet<GroupKind>) -> String {
-    let mut kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
-    kinds.sort_unstable();
-    kinds.join(",")
-}
-
-fn own_excluded(namespaces: &BTreeSet<String>, settings: &Settings) -> String {
-    let others: Vec<&str> = namespaces
-        .iter()
-        .map(String::as_str)
-        .filter(|n| *n != settings.namespace)
-        .collect();
-    others.join(",")
 }

@@ -84,7 +84,7 @@ pub fn with_owner(service: &mut Value, target: &str, uid: &str) {
             "ownerReferences".into(),
             json!([{
                 "apiVersion": names::API_VERSION,
-                "kind": "ClosureJVMTarget",
+                "kind": names::TARGET,
                 "name": target,
                 "uid": uid,
                 "controller": true,

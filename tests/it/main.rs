@@ -7,14 +7,15 @@
     clippy::indexing_slicing
 )]
 mod boundaries;
-mod cli;
-mod generated;
 mod cases_apply;
 mod cases_service;
 mod cases_source;
+mod cli;
+mod generated;
 mod load_printing;
 mod load_reading;
 mod load_schema;
+mod prune_contents;
 mod prune_guards;
 mod prune_reach;
 mod reference_deployment;

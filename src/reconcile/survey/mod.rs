@@ -1,6 +1,5 @@
 //! Finds out what the cluster has, with a handful of requests when nothing has changed.
 
-mod inventory;
 mod members;
 mod targets;
 
@@ -9,11 +8,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use tokio::try_join;
 
-pub use self::inventory::Inventory;
 use self::members::{Others, others, scaled};
 use self::targets::{live_targets, sort_targets, targets_needs};
 use super::Settings;
-use crate::api::names::API_VERSION;
+use super::inventory::Inventory;
+use crate::api::names::{API_VERSION, SYNC, TARGET};
 use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::load::{Diagnostic, Document, Schemas};
@@ -39,7 +38,7 @@ pub struct Survey {
 impl Survey {
     /// Tells whether our own kinds are in the cluster.
     pub fn has_our_kinds(&self) -> bool {
-        ["Sync", "ClosureJVMTarget"]
+        [SYNC, TARGET]
             .iter()
             .all(|kind| self.kinds.get(API_VERSION, kind).is_some())
     }

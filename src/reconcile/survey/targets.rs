@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::try_join;
 
 use super::members::id_of;
-use crate::api::names::{API_VERSION, COMPONENT, MANAGED_BY};
+use crate::api::names::{API_VERSION, COMPONENT, MANAGED_BY, TARGET};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kinds};
 use crate::plan::{Index, Known, Live, child_id, deployment_of};
@@ -18,7 +18,7 @@ pub(super) async fn live_targets(
     kinds: &Kinds,
     namespaces: &BTreeSet<String>,
 ) -> Result<Vec<Value>, ClusterError> {
-    match kinds.get(API_VERSION, "ClosureJVMTarget") {
+    match kinds.get(API_VERSION, TARGET) {
         Some(kind) => match cluster.objects_in(kind, namespaces, None).await {
             Err(ClusterError::Forbidden(_)) => Ok(Vec::new()),
             answer => answer,
