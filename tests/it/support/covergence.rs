@@ -55,7 +55,18 @@ impl Run {
     }
 
     /// Runs it, and checks the exit code.
-    pub fn code(mut self, code: i32) -> Output {
+    pub fn code(self, code: i32) -> Output {
+        let output = self.run();
+        assert_eq!(
+            output.code,
+            Some(code),
+            "the exit code; the output is above"
+        );
+        output
+    }
+
+    /// Runs it, whatever becomes of it.
+    pub fn run(mut self) -> Output {
         let output = self.command.output().unwrap();
         let output = Output {
             code: output.status.code(),
@@ -65,7 +76,6 @@ impl Run {
         // Shown by the test runner when the test fails.
         let arguments: Vec<_> = self.command.get_args().collect();
         println!("$ covergence {arguments:?}\n{output:?}");
-        assert_eq!(output.code, Some(code), "{output:?}");
         output
     }
 
