@@ -15,6 +15,7 @@ mod load_printing;
 mod load_reading;
 mod load_schema;
 mod order;
+mod permissions;
 mod plan_conflicts;
 mod plan_output;
 mod plan_requests;
@@ -32,6 +33,7 @@ mod source_git_local;
 mod source_git_remote;
 mod source_git_ssh;
 mod support;
+mod sync_git;
 
 /// A file that nobody names is compiled by nobody, and its tests never fail.
 #[test]
