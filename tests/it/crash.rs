@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 

@@ -21,7 +21,7 @@ fn diff_plans_without_our_kinds_and_never_writes_and_sync_installs_them_and_says
     let run = |command: &str| {
         Run::new(&[command, "--name", "it", "-o", "json"])
             .on(lab.dir())
-            .as_admin(&audit.user)
+            .admin(&audit.user)
             .arg(source.path())
     };
 

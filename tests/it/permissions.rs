@@ -124,23 +124,33 @@ fn an_object_that_one_may_not_read_or_write_fails_by_itself() {
     assert!(!ns.exists("secrets", "s"));
 }
 
+/// Somebody who may not see a kind neither prunes its members nor takes it off the inventory.
 #[test]
 fn what_one_may_not_list_is_not_taken_for_gone() {
-    let ns = Namespace::new("blind");
-    let source = Source::new().with("a.yaml", &[config_map("a", "1"), secret("s", "x")]);
-    ns.sync(&source).ok();
-    let audit = Audit::new("blind");
-    allow(&ns, &audit.user, &TENANT);
-    source.write("a.yaml", &[config_map("a", "1")]);
-    let output = ns
-        .sync(&source)
-        .args(&["--as", &audit.user])
-        .arg("--prune")
-        .run();
-    assert!(ns.exists("secrets", "s"), "{output:?}");
-    // It is still in the inventory: somebody with more rights finds it.
-    let report = ns.sync(&source).arg("--prune").ok();
-    assert_eq!(report.outcome("Secret", "s"), "deleted");
+    let targets = "closurejvm.io/closurejvmtargets";
+    for (kind, resource, object) in [
+        ("Secret", "/secrets", secret("left", "x")),
+        ("ClosureJVMTarget", targets, target("left")),
+    ] {
+        let ns = Namespace::new("blind");
+        let plural = resource.split_once('/').unwrap().1;
+        let source = Source::new()
+            .with("a.yaml", &[config_map("a", "1")])
+            .with("left.yaml", &[object]);
+        ns.sync(&source).ok();
+        let audit = Audit::new("blind");
+        let rights: Vec<&str> = TENANT.into_iter().filter(|r| *r != resource).collect();
+        allow(&ns, &audit.user, &rights);
+        source.remove("left.yaml");
+        ns.sync(&source)
+            .args(&["--as", &audit.user])
+            .arg("--prune")
+            .run();
+        assert!(ns.exists(plural, "left"));
+        // Somebody with more rights finds it.
+        let report = ns.sync(&source).arg("--prune").ok();
+        assert_eq!(report.outcome(kind, "left"), "deleted");
+    }
 }
 
 #[test]

@@ -18,12 +18,9 @@ fn a_diff_never_writes() {
         .with("a.yaml", &many(3))
         .with("pet.yaml", &[deployment("pet"), target("pet")]);
     let audit = Audit::new("read-only");
-    let diff = || ns.diff(&source).as_admin(&audit.user);
+    let diff = || ns.diff(&source).admin(&audit.user);
     diff().code(1);
-    ns.sync(&source)
-        .arg("--dry-run")
-        .as_admin(&audit.user)
-        .code(1);
+    ns.sync(&source).arg("--dry-run").admin(&audit.user).code(1);
     assert!(!ns.exists("syncs", "it"));
     ns.sync(&source).ok();
     ns.edit("configmaps", "c0", &json!({ "data": { "key": "drifted" } }));
@@ -47,7 +44,7 @@ fn unchanged_objects_cost_no_request_of_their_own() {
         ns.sync(&source).ok();
         for command in ["diff", "sync"] {
             let audit = Audit::new("cost");
-            ns.run(command, &source).as_admin(&audit.user).ok();
+            ns.run(command, &source).admin(&audit.user).ok();
             let events = audit.events();
             let of_members: Vec<_> = events
                 .iter()
@@ -86,7 +83,7 @@ fn one_changed_object_costs_its_own_requests_only() {
         own.map(|e| (e.verb, e.name)).collect()
     };
     let audit = Audit::new("one");
-    ns.diff(&source).as_admin(&audit.user).code(1);
+    ns.diff(&source).admin(&audit.user).code(1);
     // The live object, and what the server would make of it.
     let mut asked = of_members(&audit);
     asked.sort_unstable();
@@ -95,7 +92,7 @@ fn one_changed_object_costs_its_own_requests_only() {
         [("get".into(), "c7".into()), ("patch".into(), "c7".into())]
     );
     let audit = Audit::new("one");
-    ns.sync(&source).as_admin(&audit.user).ok();
+    ns.sync(&source).admin(&audit.user).ok();
     assert_eq!(of_members(&audit), [("patch".into(), "c7".into())]);
 }
 
@@ -109,7 +106,7 @@ fn a_full_dry_run_agrees_with_the_fast_path() {
     let audit = Audit::new("full");
     ns.diff(&source)
         .arg("--full")
-        .as_admin(&audit.user)
+        .admin(&audit.user)
         .ok()
         .nothing_to_do();
     let dry: Vec<_> = audit

@@ -102,13 +102,17 @@ pub async fn survey(
         desired.iter().map(|d| d.id.group_kind.clone()).collect();
     group_kinds.extend(inventory.group_kinds);
     // Targets are read whole, which tells their metadata as well.
-    group_kinds.remove(&Target::group_kind());
+    let may_hold_targets = group_kinds.remove(&Target::group_kind());
 
     let (mut known, targets) = try_join!(
         members::members(cluster, &kinds, &group_kinds, &desired, &reach, &applyset),
         live_targets(cluster, &kinds, &reach),
     )?;
-    sort_targets(targets, &applyset, &mut known);
+    match targets {
+        Ok(targets) => sort_targets(targets, &applyset, &mut known),
+        Err(why) if may_hold_targets => known.unseen.push(why),
+        Err(_) => {}
+    }
     let Others {
         found,
         forbidden,

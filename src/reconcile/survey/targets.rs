@@ -12,18 +12,21 @@ use crate::cluster::{Cluster, ClusterError, Kinds};
 use crate::plan::{Index, Known, Live, child_id, deployment_of};
 use crate::render::{Deployment, Target, coverage_service};
 
-/// Reads the Targets of these namespaces whole. Who may not read them is served none.
+/// Reads the Targets of these namespaces whole. Who may not read them is served none, and told why.
 pub(super) async fn live_targets(
     cluster: &Cluster,
     kinds: &Kinds,
     namespaces: &BTreeSet<String>,
-) -> Result<Vec<Value>, ClusterError> {
+) -> Result<Result<Vec<Value>, String>, ClusterError> {
     match kinds.get(API_VERSION, "ClosureJVMTarget") {
         Some(kind) => match cluster.objects_in(kind, namespaces, None).await {
-            Err(ClusterError::Forbidden(_)) => Ok(Vec::new()),
-            answer => answer,
+            Ok(targets) => Ok(Ok(targets)),
+            Err(ClusterError::Forbidden(message)) => {
+                Ok(Err(format!("ClosureJVMTarget cannot be listed: {message}")))
+            }
+            Err(error) => Err(error),
         },
-        None => Ok(Vec::new()),
+        None => Ok(Ok(Vec::new())),
     }
 }
 

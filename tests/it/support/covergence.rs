@@ -50,7 +50,7 @@ impl Run {
     }
 
     /// As a user of that name who may do everything, so that the audit log can tell his requests from all others.
-    pub fn as_admin(self, user: &str) -> Self {
+    pub fn admin(self, user: &str) -> Self {
         self.args(&["--as", user, "--as-group", "system:masters"])
     }
 

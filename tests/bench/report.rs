@@ -1,0 +1,248 @@
+//! The table, with ratios and budgets.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::time::Duration;
+
+use crate::scenario::{CONNECTIONS, Results, Work};
+use crate::source::Size;
+use crate::tools::Sample;
+
+pub struct Report {
+    machine: Vec<String>,
+    repetitions: usize,
+    sections: Vec<(Size, Results)>,
+    starts: Option<(Vec<Sample>, Vec<Sample>)>,
+}
+
+/// One budget and what became of it.
+struct Judged {
+    text: String,
+    missed: Option<String>,
+}
+
+impl Report {
+    pub fn new(machine: Vec<String>, repetitions: usize) -> Self {
+        Self {
+            machine,
+            repetitions,
+            sections: Vec::new(),
+            starts: None,
+        }
+    }
+
+    pub fn add(&mut self, size: Size, results: Results) {
+        self.sections.push((size, results));
+    }
+
+    pub fn add_starts(&mut self, starts: (Vec<Sample>, Vec<Sample>)) {
+        self.starts = Some(starts);
+    }
+
+    pub fn problems(&self) -> impl Iterator<Item = &String> {
+        self.sections
+            .iter()
+            .flat_map(|(_, results)| &results.problems)
+    }
+
+    pub fn text(&self) -> String {
+        let mut text = String::from(
+            "# Benchmarks\n\nWritten by `make bench` (`cargo bench --bench side_by_side`).\n\n",
+        );
+        for line in &self.machine {
+            let _ = writeln!(text, "- {line}");
+        }
+        let _ = write!(text, "\n{}", method(self.repetitions));
+        let mut missed = Vec::new();
+        for (size, results) in &self.sections {
+            let _ = write!(text, "\n## {}\n\n{HEAD}", title(*size));
+            let medians: BTreeMap<Work, Duration> = results
+                .samples
+                .iter()
+                .map(|(work, samples)| (*work, median(samples)))
+                .collect();
+            for (work, samples) in &results.samples {
+                let judged = judge(*work, &medians);
+                let label = label(*work);
+                text.push_str(&row(
+                    label,
+                    samples,
+                    &judged
+                        .iter()
+                        .map(|j| j.text.as_str())
+                        .collect::<Vec<_>>()
+                        .join("; "),
+                ));
+                let misses = judged.into_iter().filter_map(|j| j.missed);
+                missed.extend(misses.map(|miss| format!("{}: {label}: {miss}", title(*size))));
+            }
+        }
+        if let Some((help, diff)) = &self.starts {
+            let _ = write!(text, "\n## Start\n\n{HEAD}");
+            for (label, samples, limit) in [
+                ("`covergence --help`", help, 10),
+                ("`covergence diff manifests/`, unchanged", diff, 300),
+            ] {
+                let wall = median(samples);
+                let met = wall < Duration::from_millis(limit);
+                text.push_str(&row(
+                    label,
+                    samples,
+                    &format!("budget {limit} ms {}", mark(met)),
+                ));
+                if !met {
+                    missed.push(format!("{label}: {} instead of {limit} ms", time(wall)));
+                }
+            }
+        }
+        text.push_str("\n## Budgets that are missed\n\n");
+        if missed.is_empty() {
+            text.push_str("None.\n");
+        }
+        for miss in missed {
+            let _ = writeln!(text, "- {miss}");
+        }
+        text
+    }
+}
+
+const HEAD: &str = "\
+| work | median | range | requests | writes | dry runs | gets | lists | other | peak memory | compared |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+";
+
+fn method(repetitions: usize) -> String {
+    format!(
+        "\
+Everything in one run, medians of {repetitions}; kubectl, covergence and the generator take turns, each starting from a cluster without these
+objects (the namespaces are deleted in between, the CRDs stay) and each command once the controllers are at rest. Only times are
+reported; wrong numbers of requests fail the run (an unchanged sync or diff writes nothing and asks for no single object; one changed file
+touches only its object).
+
+- kubectl: `kubectl apply --server-side -R -f DIR` twice, then `kubectl diff --server-side -R -f DIR`; its discovery cache is warm.
+- covergence: `covergence sync --name bench DIR` twice, then `covergence diff`, then each with one file changed.
+- generator: the applies that a first sync sends (recorded bodies, same query and `Accept`), over {CONNECTIONS} open connections without a pause: what
+  this API server takes at most. Namespaces come before what is in them, Targets before their Services, and these before the status.
+- requests: the measured user's, from the API server's audit log, which alone tells them from the controllers'; every run is checked
+  against the server's own `apiserver_request_total{{verb=\"APPLY\"}}`. \"gets\" are reads of one object, \"other\" is discovery.
+- peak memory: `ru_maxrss` of the process (for `kubectl diff`, of it or of the `diff` that it starts).
+"
+    )
+}
+
+fn title(size: Size) -> String {
+    let mut text = format!(
+        "{} objects: {} Namespaces, {} ConfigMaps, {} headless Services",
+        size.objects(),
+        size.namespaces,
+        size.config_maps,
+        size.services
+    );
+    if size.targets > 0 {
+        let _ = write!(
+            text,
+            ", {} Targets and {} Deployments (0 replicas)",
+            size.targets,
+            size.deployments()
+        );
+    }
+    text
+}
+
+fn label(work: Work) -> &'static str {
+    match work {
+        Work::KubectlFirst => "`kubectl apply`, first",
+        Work::Generator => "generator, the same as the first sync",
+        Work::SyncFirst => "`covergence sync`, first",
+        Work::KubectlUnchanged => "`kubectl apply`, unchanged",
+        Work::SyncUnchanged => "`covergence sync`, unchanged",
+        Work::KubectlDiff => "`kubectl diff`, unchanged",
+        Work::DiffUnchanged => "`covergence diff`, unchanged",
+        Work::DiffConfigMap => "`covergence diff`, one ConfigMap changed",
+        Work::SyncConfigMap => "`covergence sync`, one ConfigMap changed",
+        Work::DiffTarget => "`covergence diff`, one Target changed",
+        Work::SyncTarget => "`covergence sync`, one Target changed",
+    }
+}
+
+fn judge(work: Work, medians: &BTreeMap<Work, Duration>) -> Vec<Judged> {
+    let Some(own) = medians.get(&work) else {
+        return Vec::new();
+    };
+    let against = |other: Work, budget: f64| {
+        let ratio = medians
+            .get(&other)
+            .map(|other| other.as_secs_f64() / own.as_secs_f64())?;
+        let met = ratio >= budget;
+        let (shown, wanted) = if other == Work::Generator {
+            (
+                format!("{:.0} % of the generator's rate", ratio * 100.0),
+                format!("{:.0} %", budget * 100.0),
+            )
+        } else {
+            (
+                format!("{ratio:.1}x faster than {}", label(other)),
+                format!("{budget:.0}x"),
+            )
+        };
+        Some(Judged {
+            text: format!("{shown} (budget {wanted} {})", mark(met)),
+            missed: (!met).then(|| format!("{shown}, the budget is {wanted}")),
+        })
+    };
+    let budgets: &[(Work, f64)] = match work {
+        Work::SyncFirst => &[(Work::KubectlFirst, 7.0), (Work::Generator, 0.8)],
+        Work::SyncUnchanged => &[(Work::KubectlUnchanged, 40.0)],
+        Work::DiffUnchanged => &[(Work::KubectlDiff, 40.0)],
+        _ => &[],
+    };
+    budgets
+        .iter()
+        .filter_map(|(other, budget)| against(*other, *budget))
+        .collect()
+}
+
+fn row(label: &str, samples: &[Sample], compared: &str) -> String {
+    let walls = || samples.iter().map(|sample| sample.wall);
+    let (least, most) = (
+        walls().min().unwrap_or_default(),
+        walls().max().unwrap_or_default(),
+    );
+    let peak = samples.iter().filter_map(|sample| sample.peak_kib).max();
+    let peak = peak.map_or_else(|| "-".to_owned(), |kib| format!("{} MiB", kib / 1024));
+    let requests = samples
+        .first()
+        .map(|sample| sample.requests)
+        .unwrap_or_default();
+    format!(
+        "| {label} | {} | {} to {} | {} | {} | {} | {} | {} | {} | {peak} | {compared} |\n",
+        time(median(samples)),
+        time(least),
+        time(most),
+        requests.total(),
+        requests.writes,
+        requests.dry_runs,
+        requests.gets,
+        requests.lists,
+        requests.other,
+    )
+}
+
+fn median(samples: &[Sample]) -> Duration {
+    let mut walls: Vec<Duration> = samples.iter().map(|sample| sample.wall).collect();
+    walls.sort_unstable();
+    walls.get(walls.len() / 2).copied().unwrap_or_default()
+}
+
+fn time(wall: Duration) -> String {
+    let ms = wall.as_secs_f64() * 1000.0;
+    match ms {
+        ms if ms < 100.0 => format!("{ms:.1} ms"),
+        ms if ms < 1000.0 => format!("{ms:.0} ms"),
+        ms => format!("{:.2} s", ms / 1000.0),
+    }
+}
+
+fn mark(met: bool) -> &'static str {
+    if met { "met" } else { "missed" }
+}
