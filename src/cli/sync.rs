@@ -102,7 +102,7 @@ fn print(planned: &Planned, report: &Report, settings: &Settings) -> Result<(), 
         writeln!(out, "{id} gets no Service: {why}")?;
     }
     for unhealthy in &report.unhealthy {
-        writeln!(out, "not healthy: {} {:?}", unhealthy.id, unhealthy.health)?;
+        writeln!(out, "not healthy: {}, {}", unhealthy.id, unhealthy.health)?;
     }
     for trouble in &report.trouble {
         writeln!(out, "{trouble}")?;

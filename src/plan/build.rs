@@ -151,6 +151,7 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
         reason,
         origin: Some(desired.origin.clone()),
         batch: 0,
+        wave: 0,
         needs,
         conflicts,
         expected: live.map(expected),
@@ -245,6 +246,7 @@ fn child(inputs: &Inputs<'_>, target: &Target, doomed: &BTreeSet<&ObjectId>) -> 
         reason: String::new(),
         origin: inputs.index.get(&target.id()).map(|d| d.origin.clone()),
         batch: 0,
+        wave: 0,
         needs: vec![target.id()],
         conflicts: Vec::new(),
         expected: live.map(expected),
@@ -307,7 +309,7 @@ fn child(inputs: &Inputs<'_>, target: &Target, doomed: &BTreeSet<&ObjectId>) -> 
 
 fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
     let objects = steps
-        .iter()
+        .iter_mut()
         .map(|step| {
             let place = match &step.body {
                 Body::Apply { object, .. } => place(&step.id, object),
@@ -320,6 +322,7 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
                     )
                 }
             };
+            step.wave = place.0;
             (step.id.clone(), (place, step.needs.clone()))
         })
         .collect();
@@ -375,6 +378,7 @@ fn prunes(inputs: &Inputs<'_>) -> Prunes {
                 reason,
                 origin: None,
                 batch: 0,
+                wave: 0,
                 needs: Vec::new(),
                 conflicts: Vec::new(),
                 expected: Some(expected(live)),

@@ -1,5 +1,7 @@
 //! Health of an object after kstatus: is it as its spec wants it, on its way there, or stuck?
 
+use std::fmt;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,6 +17,17 @@ pub enum Health {
     Failed(String),
     /// It is being deleted.
     Terminating,
+}
+
+impl fmt::Display for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Current => f.write_str("current"),
+            Self::InProgress(message) => write!(f, "in progress, {message}"),
+            Self::Failed(message) => write!(f, "failed, {message}"),
+            Self::Terminating => f.write_str("being deleted"),
+        }
+    }
 }
 
 /// Judges a live object by its kind's rules, or by the conditions that kstatus knows.

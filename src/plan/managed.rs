@@ -183,10 +183,20 @@ impl Walk {
         }
     }
 
+    /// Names the leaves below, as the server's own conflicts do.
+    ///
     /// An empty value is not a leaf: the server enters no owner for it (measured on v1.20.2).
     fn lose(&mut self, value: &Value) {
-        if !is_hollow(value) {
-            self.lost.push(FieldPath(self.path.clone()));
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    self.path.push(format!("f:{key}"));
+                    self.lose(value);
+                    self.path.pop();
+                }
+            }
+            Value::Array(items) if items.is_empty() => {}
+            _ => self.lost.push(FieldPath(self.path.clone())),
         }
     }
 }
@@ -206,14 +216,6 @@ fn name_item(index: usize, item: &Value) -> String {
     match item.get("name") {
         Some(name) => format!("k:{{\"name\":{name}}}"),
         None => index.to_string(),
-    }
-}
-
-fn is_hollow(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => map.values().all(is_hollow),
-        Value::Array(items) => items.is_empty(),
-        _ => false,
     }
 }
 

@@ -114,6 +114,8 @@ pub struct Step {
     pub origin: Option<Origin>,
     /// Place in the order: steps of a lower batch are done before those of a higher one.
     pub batch: usize,
+    /// Its sync wave.
+    pub wave: i32,
     /// Objects that must be there first.
     pub needs: Vec<ObjectId>,
     /// Fields that others own and that we would take.

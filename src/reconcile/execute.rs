@@ -6,8 +6,9 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use serde::Serialize;
 use serde_json::Value;
+use tokio::time::Instant;
 
-use super::Settings;
+use super::gate::Gate;
 use crate::api::{ObjectId, split_api_version};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{Action, Body, Expected, Health, Live, Plan, Step, health, is_secret};
@@ -81,7 +82,8 @@ pub async fn execute(
     plan: &Plan,
     kinds: &mut Kinds,
     targets: &BTreeMap<ObjectId, Target>,
-    settings: &Settings,
+    concurrency: usize,
+    deadline: Option<Instant>,
     observe: &(dyn Fn(&Step, &Done) + Sync),
 ) -> Result<Vec<Done>, ClusterError> {
     let mut done: Vec<Option<Done>> = vec![None; plan.steps.len()];
@@ -91,7 +93,10 @@ pub async fn execute(
         .filter_map(|(id, target)| Some((id.clone(), target.live.as_ref()?.uid.clone())))
         .collect();
     let batches: BTreeSet<usize> = plan.steps.iter().map(|step| step.batch).collect();
+    let mut gate = Gate::new(plan, deadline);
     for batch in batches {
+        gate.wait_for(batch, cluster, kinds, &results).await?;
+        let gate = &gate;
         let failures = results
             .values()
             .filter(|outcome| !outcome.is_good())
@@ -107,6 +112,7 @@ pub async fn execute(
                 kinds,
                 results: &results,
                 uids: &uids,
+                gate,
                 failures,
             };
             async move {
@@ -116,7 +122,7 @@ pub async fn execute(
             }
         });
         let ended: Vec<_> = stream::iter(running)
-            .buffer_unordered(settings.concurrency.max(1))
+            .buffer_unordered(concurrency.max(1))
             .collect()
             .await;
         let mut definitions = Vec::new();
@@ -176,6 +182,7 @@ struct Context<'a> {
     kinds: &'a Kinds,
     results: &'a HashMap<&'a ObjectId, Outcome>,
     uids: &'a BTreeMap<ObjectId, String>,
+    gate: &'a Gate<'a>,
     failures: usize,
 }
 
@@ -202,6 +209,9 @@ impl Context<'_> {
                 Outcome::Skipped,
                 &format!("it needs {need}, which did not come about"),
             );
+        }
+        if let Some(why) = self.gate.blocks(step) {
+            return done(Outcome::Skipped, &why);
         }
         if step.body == Body::Prune && self.failures > 0 {
             let message = format!(

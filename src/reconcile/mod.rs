@@ -2,20 +2,23 @@
 
 mod contents;
 mod execute;
+mod gate;
 mod parent;
+mod planning;
 mod preview;
 mod record;
-mod run;
 mod settings;
 mod survey;
+mod sync;
 mod targets;
 mod wait;
 
 pub use contents::guard_contents;
 pub use execute::{Done, Outcome};
+pub use planning::{Planned, install_kinds, make_plan};
 pub use preview::preview;
-pub use run::{Planned, Report, install_kinds, make_plan, sync};
 pub use settings::Settings;
 pub use survey::{Inventory, Survey, survey};
+pub use sync::{Report, sync};
 pub use targets::TargetReport;
 pub use wait::Unhealthy;

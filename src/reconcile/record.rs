@@ -9,6 +9,9 @@ use crate::api::sync::{ObjectCount, Run, SyncStatus};
 /// The most runs that a status remembers.
 const RUNS: usize = 5;
 
+/// The most characters of a failure that a condition tells; a server may quote the whole object.
+const LONGEST: usize = 1000;
+
 /// What one run did, as far as the Sync's status tells of it.
 pub struct Facts<'a> {
     /// The revision that was read.
@@ -53,7 +56,11 @@ pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
     } else {
         let message = match facts.trouble {
             Some(trouble) => trouble.to_owned(),
-            None => format!("{failed} of {} steps did not come about", facts.done.len()),
+            None => format!(
+                "{failed} of {} steps did not come about{}",
+                facts.done.len(),
+                first_failure(facts.done)
+            ),
         };
         Finding {
             type_: "Ready",
@@ -96,6 +103,18 @@ pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
             facts.generation,
             facts.now,
         ),
+    }
+}
+
+/// What stood in the way first, in the server's words; what was only skipped tells less.
+fn first_failure(done: &[Done]) -> String {
+    let failed = |done: &&Done| matches!(done.outcome, Outcome::Failed | Outcome::Refused);
+    match done.iter().find(failed) {
+        Some(Done { message, .. }) => {
+            let cut: String = message.chars().take(LONGEST).collect();
+            format!(", the first: {cut}")
+        }
+        None => String::new(),
     }
 }
 

@@ -8,8 +8,8 @@ use tokio::time::{Instant, sleep};
 
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kinds, Place};
-use crate::plan::{Health, health};
-use crate::render::{Desired, Target};
+use crate::plan::{Health, Step, health};
+use crate::render::Target;
 
 /// Between two looks: people do not notice it, and a list a second is nothing to an API server.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -25,23 +25,23 @@ pub struct Unhealthy {
     pub health: Health,
 }
 
-/// Waits until all of these objects are current, one has failed, or the deadline is over; returns those that are not.
+/// Waits until the objects of all these steps are current, one has failed, or the deadline is over; returns those that are not.
 ///
 /// # Errors
 /// When the server cannot be asked.
 pub async fn wait_until_current(
     cluster: &Cluster,
     kinds: &Kinds,
-    objects: &[&Desired],
+    steps: &[&Step],
     deadline: Instant,
 ) -> Result<Vec<Unhealthy>, ClusterError> {
     let mut places: BTreeMap<(&str, &GroupKind), BTreeSet<Place>> = BTreeMap::new();
-    for d in objects.iter().filter(|d| has_health(&d.id.group_kind)) {
-        let kind = (d.api_version.as_str(), &d.id.group_kind);
+    for step in steps.iter().filter(|s| has_health(&s.id.group_kind)) {
+        let kind = (step.api_version.as_str(), &step.id.group_kind);
         places
             .entry(kind)
             .or_default()
-            .insert((d.id.namespace.clone(), d.id.name.clone()));
+            .insert((step.id.namespace.clone(), step.id.name.clone()));
     }
     loop {
         let mut unhealthy = Vec::new();

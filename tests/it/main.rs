@@ -9,6 +9,9 @@
 mod boundaries;
 mod cli;
 mod generated;
+mod cases_apply;
+mod cases_service;
+mod cases_source;
 mod load_printing;
 mod load_reading;
 mod load_schema;
@@ -25,6 +28,7 @@ mod source_git_local;
 mod source_git_remote;
 mod source_git_ssh;
 mod support;
+mod wait;
 
 /// A file that nobody names is compiled by nobody, and its tests never fail.
 #[test]

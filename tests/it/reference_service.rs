@@ -117,7 +117,7 @@ fn a_selector_of_expressions_only_gives_no_service_and_a_condition() {
 }
 
 #[test]
-fn the_endpoint_has_the_clusters_own_domain() {
+fn c58_the_endpoint_has_the_clusters_own_domain() {
     let ns = Namespace::new("domain");
     ns.create("deployments", &deployment("pet"));
     let source = Source::new().with("pet.yaml", &[target("pet")]);

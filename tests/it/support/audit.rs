@@ -2,16 +2,18 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::api::Api;
 use super::lab::{api, eventually, shared};
 use super::namespace::unique;
 
 /// Everything that one user asks from now on.
-pub struct Audit {
+pub struct Audit<'a> {
     pub user: String,
+    api: &'a Api,
     log: PathBuf,
     from: u64,
 }
@@ -38,10 +40,17 @@ impl Event {
     }
 }
 
-impl Audit {
-    /// Of a user that nobody else is.
+impl Audit<'static> {
+    /// Of a user of the shared control plane that nobody else is.
     pub fn new(prefix: &str) -> Self {
-        let log = shared().join("audit.log");
+        Self::on(shared(), api(), prefix)
+    }
+}
+
+impl<'a> Audit<'a> {
+    /// The same on another control plane.
+    pub fn on(lab: &Path, api: &'a Api, prefix: &str) -> Self {
+        let log = lab.join("audit.log");
         let from = log
             .metadata()
             .unwrap_or_else(|error| {
@@ -50,6 +59,7 @@ impl Audit {
             .len();
         Self {
             user: unique(prefix),
+            api,
             log,
             from,
         }
@@ -60,7 +70,9 @@ impl Audit {
         // The log is written as answers go out: once our own last request is in it, so are those before.
         let mark = unique("mark");
         let path = format!("/api/v1/namespaces/default/configmaps/{mark}");
-        let marked = api().send_as(Some(&self.user), "GET", &path, "", &Value::Null);
+        let marked = self
+            .api
+            .send_as(Some(&self.user), "GET", &path, "", &Value::Null);
         assert_eq!(marked.map_err(|refused| refused.code), Err(403));
         let events = eventually("the audit log is written", || {
             let events = self.read();

@@ -5,6 +5,7 @@ pub mod audit;
 pub mod covergence;
 pub mod git;
 pub mod http;
+pub mod kubectl;
 pub mod lab;
 pub mod manifest;
 pub mod namespace;

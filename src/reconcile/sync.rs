@@ -1,42 +1,21 @@
-//! One run from a snapshot to the cluster: survey, plan, and, when asked, the writes.
+//! From a plan to the cluster: the parent first, then the steps, then what there is to tell.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
-use super::parent::{check_tooling, keep_inventory};
+use super::parent::keep_inventory;
 use super::targets::{Facts as TargetFacts, TargetReport, report_targets};
 use super::wait::{Unhealthy, wait_until_current};
-use super::{Done, Inventory, Outcome, Settings, Survey, execute, guard_contents, record, survey};
+use super::{Done, Inventory, Outcome, Planned, Settings, execute, record};
+use crate::api::ObjectId;
 use crate::api::names::API_VERSION;
-use crate::api::{ObjectId, crds};
 use crate::cluster::{Cluster, ClusterError};
-use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
-use crate::plan::{Action, Body, Inputs, Plan, PruneRules, Step, build, index, targets};
+use crate::load::Severity;
+use crate::plan::{Action, Body, Step, index};
 use crate::render::{Desired, Target, digest};
-
-/// A plan and all that it was made from.
-pub struct Planned {
-    /// What would be done.
-    pub plan: Plan,
-    /// What the cluster has and the source asks for.
-    pub survey: Survey,
-    /// All that is wrong with the source.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The revision that was read.
-    pub revision: String,
-    targets: Vec<Target>,
-}
-
-impl Planned {
-    /// Tells whether the source has errors.
-    pub fn has_errors(&self) -> bool {
-        self.diagnostics
-            .iter()
-            .any(|d| d.severity == Severity::Error)
-    }
-}
 
 /// What a sync did.
 #[derive(Debug, Default)]
@@ -49,77 +28,6 @@ pub struct Report {
     pub unhealthy: Vec<Unhealthy>,
     /// What else went wrong.
     pub trouble: Vec<String>,
-}
-
-/// Makes the plan of a snapshot. Reads only.
-///
-/// # Errors
-/// When the server cannot be asked.
-pub async fn make_plan(
-    cluster: &Cluster,
-    snapshot: &Snapshot,
-    settings: &Settings,
-) -> Result<Planned, ClusterError> {
-    let loaded = load(snapshot, &Limits::default());
-    let survey = survey(cluster, &loaded.documents, settings).await?;
-    check_tooling(survey.parent.as_ref())?;
-    let mut diagnostics = snapshot.diagnostics.clone();
-    diagnostics.extend(loaded.diagnostics);
-    let mut found = survey.diagnostics.clone();
-    add_excerpts(&mut found, snapshot);
-    diagnostics.extend(found);
-    let applyset = settings.applyset();
-    let inputs = Inputs {
-        desired: &survey.desired,
-        index: &index(&survey.desired),
-        known: &survey.known,
-        applyset: &applyset,
-        force_conflicts: settings.force_conflicts,
-        prune: PruneRules {
-            enabled: settings.prune,
-            complete: !diagnostics.iter().any(|d| d.severity == Severity::Error),
-            unseen: survey.known.unseen.first().map(String::as_str),
-            empty: survey.desired.is_empty(),
-            allow_empty: settings.allow_empty,
-            limit: settings.prune_limit.as_ref(),
-            own_namespace: &settings.namespace,
-            members: survey.known.members.len(),
-        },
-    };
-    let mut plan = build(&inputs);
-    let (targets, _) = targets(&inputs);
-    guard_contents(cluster, &mut plan, &applyset).await?;
-    Ok(Planned {
-        plan,
-        survey,
-        diagnostics,
-        revision: snapshot.revision.clone(),
-        targets,
-    })
-}
-
-/// Installs our own kinds and returns their names.
-///
-/// # Errors
-/// As the server answers, for instance when we may not.
-pub async fn install_kinds(cluster: &Cluster) -> Result<Vec<String>, ClusterError> {
-    let versions = BTreeSet::from(["apiextensions.k8s.io/v1".to_owned()]);
-    let kinds = cluster.kinds(&versions).await?;
-    let kind = kinds
-        .get("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-        .ok_or_else(|| {
-            ClusterError::NotFound("the API server has no apiextensions.k8s.io/v1".into())
-        })?;
-    let crds = crds().map_err(|error| ClusterError::Invalid(error.to_string()))?;
-    let mut installed = Vec::new();
-    for crd in &crds {
-        let live = cluster.apply(kind, crd, false).await?;
-        installed.push(live.name);
-    }
-    for name in &installed {
-        execute::established(cluster, &kinds, name).await;
-    }
-    Ok(installed)
 }
 
 /// Executes a plan and writes what became of it.
@@ -161,12 +69,14 @@ pub async fn sync(
         .iter()
         .map(|t| (t.id(), t.clone()))
         .collect();
+    let deadline = settings.wait.map(|wait| Instant::now() + wait);
     report.done = execute::execute(
         cluster,
         &planned.plan,
         &mut planned.survey.kinds,
         &targets,
-        settings,
+        settings.concurrency,
+        deadline,
         observe,
     )
     .await?;
@@ -175,7 +85,9 @@ pub async fn sync(
             planned.survey.known.deployments.remove(&step.id);
         }
     }
-    if let Err(error) = tend_targets(cluster, &mut planned, settings, now, &mut report).await {
+    if let Err(error) =
+        tend_targets(cluster, &mut planned, settings, deadline, now, &mut report).await
+    {
         report
             .trouble
             .push(format!("the status of Targets is not up to date: {error}"));
@@ -218,6 +130,7 @@ async fn tend_targets(
     cluster: &Cluster,
     planned: &mut Planned,
     settings: &Settings,
+    deadline: Option<Instant>,
     now: &str,
     report: &mut Report,
 ) -> Result<(), ClusterError> {
@@ -227,21 +140,13 @@ async fn tend_targets(
         targets,
         ..
     } = planned;
-    let deadline = settings.wait.map(|wait| Instant::now() + wait);
     if let Some(deadline) = deadline {
-        let good: BTreeSet<&ObjectId> = plan
-            .steps
-            .iter()
-            .zip(&report.done)
-            .filter(|(_, done)| done.outcome.is_good())
-            .map(|(s, _)| &s.id)
-            .collect();
-        let objects: Vec<&Desired> = survey
-            .desired
-            .iter()
-            .filter(|d| good.contains(&d.id))
-            .collect();
-        report.unhealthy = wait_until_current(cluster, &survey.kinds, &objects, deadline).await?;
+        let steps = plan.steps.iter().zip(&report.done);
+        let good = |(step, done): &(&Step, &Done)| {
+            matches!(step.body, Body::Apply { .. }) && done.outcome.is_good()
+        };
+        let steps: Vec<&Step> = steps.filter(good).map(|(step, _)| step).collect();
+        report.unhealthy = wait_until_current(cluster, &survey.kinds, &steps, deadline).await?;
     }
     let index = index(&survey.desired);
     let facts = TargetFacts {
@@ -267,7 +172,7 @@ async fn tend_targets(
             }
         }
         if waiting {
-            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            tokio::time::sleep(Duration::from_secs(1)).await;
             continue;
         }
         for (target, error) in results {
@@ -358,7 +263,7 @@ fn trouble(planned: &Planned, report: &Report) -> Option<String> {
             report
                 .unhealthy
                 .first()
-                .map(|u| format!("{} is not healthy: {:?}", u.id, u.health))
+                .map(|u| format!("{} is not healthy: {}", u.id, u.health))
         })
         .or_else(|| report.trouble.first().cloned())
 }

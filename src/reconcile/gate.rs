@@ -1,0 +1,80 @@
+//! With `--wait`, an object is applied only when what it stands on is healthy: earlier sync waves, and its `depends-on`.
+
+use std::collections::{BTreeSet, HashMap};
+
+use tokio::time::Instant;
+
+use super::Outcome;
+use super::wait::{Unhealthy, wait_until_current};
+use crate::api::ObjectId;
+use crate::cluster::{Cluster, ClusterError, Kinds};
+use crate::plan::{Body, Plan, Step};
+
+/// What has been waited for so far.
+pub struct Gate<'a> {
+    plan: &'a Plan,
+    /// Until when to wait; without it nothing is waited for.
+    deadline: Option<Instant>,
+    seen: BTreeSet<&'a ObjectId>,
+    unhealthy: Vec<(i32, Unhealthy)>,
+}
+
+impl<'a> Gate<'a> {
+    /// Makes the gate of a plan.
+    pub fn new(plan: &'a Plan, deadline: Option<Instant>) -> Self {
+        Self {
+            plan,
+            deadline,
+            seen: BTreeSet::new(),
+            unhealthy: Vec::new(),
+        }
+    }
+
+    /// Waits for what the steps of a batch stand on.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub async fn wait_for(
+        &mut self,
+        batch: usize,
+        cluster: &Cluster,
+        kinds: &Kinds,
+        results: &HashMap<&ObjectId, Outcome>,
+    ) -> Result<(), ClusterError> {
+        let Some(deadline) = self.deadline else {
+            return Ok(());
+        };
+        let now: Vec<&Step> = self
+            .plan
+            .steps
+            .iter()
+            .filter(|s| s.batch == batch)
+            .collect();
+        let needed: BTreeSet<&ObjectId> = now.iter().flat_map(|step| &step.needs).collect();
+        let wave = now.iter().map(|step| step.wave).min().unwrap_or(i32::MIN);
+        let base: Vec<&Step> = self
+            .plan
+            .steps
+            .iter()
+            .filter(|s| matches!(s.body, Body::Apply { .. }) && s.batch < batch)
+            .filter(|s| s.wave < wave || needed.contains(&s.id))
+            .filter(|s| results.get(&s.id).is_some_and(|outcome| outcome.is_good()))
+            .filter(|s| self.seen.insert(&s.id))
+            .collect();
+        for unhealthy in wait_until_current(cluster, kinds, &base, deadline).await? {
+            let step = base.iter().find(|step| step.id == unhealthy.id);
+            self.unhealthy
+                .push((step.map_or(0, |step| step.wave), unhealthy));
+        }
+        Ok(())
+    }
+
+    /// Says what keeps a step from being done, if anything.
+    pub fn blocks(&self, step: &Step) -> Option<String> {
+        let stands_on = |(wave, unhealthy): &&(i32, Unhealthy)| {
+            *wave < step.wave || step.needs.contains(&unhealthy.id)
+        };
+        let (_, Unhealthy { id, health }) = self.unhealthy.iter().find(stands_on)?;
+        Some(format!("it stands on {id}, which is not healthy: {health}"))
+    }
+}

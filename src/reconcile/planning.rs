@@ -1,0 +1,105 @@
+//! From a snapshot to a plan. Reads only, but for the installation of our own kinds.
+
+use std::collections::BTreeSet;
+
+use super::parent::check_tooling;
+use super::{Settings, Survey, execute, guard_contents, survey};
+use crate::api::crds;
+use crate::cluster::{Cluster, ClusterError};
+use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
+use crate::plan::{Inputs, Plan, PruneRules, build, index, targets};
+use crate::render::Target;
+
+/// A plan and all that it was made from.
+pub struct Planned {
+    /// What would be done.
+    pub plan: Plan,
+    /// What the cluster has and the source asks for.
+    pub survey: Survey,
+    /// All that is wrong with the source.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The revision that was read.
+    pub revision: String,
+    /// All Targets as they will be.
+    pub targets: Vec<Target>,
+}
+
+impl Planned {
+    /// Tells whether the source has errors.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics
+            .iter()
+            .any(|d| d.severity == Severity::Error)
+    }
+}
+
+/// Makes the plan of a snapshot. Reads only.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub async fn make_plan(
+    cluster: &Cluster,
+    snapshot: &Snapshot,
+    settings: &Settings,
+) -> Result<Planned, ClusterError> {
+    let loaded = load(snapshot, &Limits::default());
+    let survey = survey(cluster, &loaded.documents, settings).await?;
+    check_tooling(survey.parent.as_ref())?;
+    let mut diagnostics = snapshot.diagnostics.clone();
+    diagnostics.extend(loaded.diagnostics);
+    let mut found = survey.diagnostics.clone();
+    add_excerpts(&mut found, snapshot);
+    diagnostics.extend(found);
+    let applyset = settings.applyset();
+    let inputs = Inputs {
+        desired: &survey.desired,
+        index: &index(&survey.desired),
+        known: &survey.known,
+        applyset: &applyset,
+        force_conflicts: settings.force_conflicts,
+        prune: PruneRules {
+            enabled: settings.prune,
+            complete: !diagnostics.iter().any(|d| d.severity == Severity::Error),
+            unseen: survey.known.unseen.first().map(String::as_str),
+            empty: survey.desired.is_empty(),
+            allow_empty: settings.allow_empty,
+            limit: settings.prune_limit.as_ref(),
+            own_namespace: &settings.namespace,
+            members: survey.known.members.len(),
+        },
+    };
+    let mut plan = build(&inputs);
+    let (targets, _) = targets(&inputs);
+    guard_contents(cluster, &mut plan, &applyset).await?;
+    Ok(Planned {
+        plan,
+        survey,
+        diagnostics,
+        revision: snapshot.revision.clone(),
+        targets,
+    })
+}
+
+/// Installs our own kinds and returns their names.
+///
+/// # Errors
+/// As the server answers, for instance when we may not.
+pub async fn install_kinds(cluster: &Cluster) -> Result<Vec<String>, ClusterError> {
+    let versions = BTreeSet::from(["apiextensions.k8s.io/v1".to_owned()]);
+    let kinds = cluster.kinds(&versions).await?;
+    let kind = kinds
+        .get("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+        .ok_or_else(|| {
+            ClusterError::NotFound("the API server has no apiextensions.k8s.io/v1".into())
+        })?;
+    let crds = crds().map_err(|error| ClusterError::Invalid(error.to_string()))?;
+    let mut installed = Vec::new();
+    for crd in &crds {
+        let live = cluster.apply(kind, crd, false).await?;
+        installed.push(live.name);
+    }
+    for name in &installed {
+        execute::established(cluster, &kinds, name).await;
+    }
+    Ok(installed)
+}

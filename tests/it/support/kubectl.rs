@@ -1,0 +1,44 @@
+//! The real kubectl, for what only it does the way people meet it.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::lab;
+
+/// Runs it on the shared control plane with these objects on its standard input, to a good end.
+pub fn kubectl(arguments: &[&str], objects: &[Value]) -> String {
+    let home = tempfile::tempdir().unwrap();
+    let mut child = Command::new(program())
+        .env_clear()
+        .env("HOME", home.path())
+        .arg("--kubeconfig")
+        .arg(lab::shared().join("kubeconfig"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    for object in objects {
+        serde_json::to_writer(&mut input, object).unwrap();
+    }
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "kubectl {arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// From `PATH`, or the one that comes with the lab.
+fn program() -> String {
+    if Command::new("kubectl").arg("help").output().is_ok() {
+        return "kubectl".into();
+    }
+    let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/lab");
+    let assets = Command::new(lab).arg("assets").output().unwrap();
+    format!(
+        "{}/kubectl",
+        String::from_utf8(assets.stdout).unwrap().trim()
+    )
+}
