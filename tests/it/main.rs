@@ -7,11 +7,11 @@
     clippy::indexing_slicing
 )]
 mod boundaries;
-mod cli;
-mod generated;
 mod cases_apply;
 mod cases_service;
 mod cases_source;
+mod cli;
+mod generated;
 mod load_printing;
 mod load_reading;
 mod load_schema;
