@@ -11,7 +11,7 @@ use tokio::try_join;
 
 pub use self::inventory::Inventory;
 use self::members::{Others, others, scaled};
-use self::targets::{live_targets, sort_targets, targets_needs};
+use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::Settings;
 use crate::api::names::API_VERSION;
 use crate::api::{GroupKind, crds};
@@ -102,11 +102,12 @@ pub async fn survey(
         desired.iter().map(|d| d.id.group_kind.clone()).collect();
     group_kinds.extend(inventory.group_kinds);
     // Targets are read whole, which tells their metadata as well.
-    group_kinds.remove(&Target::group_kind());
+    let with_targets = group_kinds.remove(&Target::group_kind());
 
-    let (mut known, targets) = try_join!(
+    let (mut known, targets, services) = try_join!(
         members::members(cluster, &kinds, &group_kinds, &desired, &reach, &applyset),
         live_targets(cluster, &kinds, &reach),
+        early_services(cluster, &kinds, &reach, with_targets),
     )?;
     sort_targets(targets, &applyset, &mut known);
     let Others {
@@ -121,6 +122,7 @@ pub async fn survey(
         &kinds,
         &index(&desired),
         &missing_namespaces,
+        services,
         &mut known,
     )
     .await?;
