@@ -5,6 +5,7 @@ mod build;
 mod child;
 mod classify;
 mod diff;
+mod fields;
 mod health;
 mod known;
 mod live;

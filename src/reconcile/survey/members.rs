@@ -207,39 +207,54 @@ async fn missing_namespaces<'a>(
         .collect())
 }
 
-/// Asks for autoscalers only where a workload's replicas are no longer ours.
-pub(super) async fn scaled(
+/// Finds the workloads that an autoscaler scales. Asks only where replicas are no longer what a manifest states; who may
+/// not ask does not touch those.
+pub(super) async fn find_scaled(
     cluster: &Cluster,
     desired: &[Desired],
-    known: &Known,
-) -> Result<BTreeSet<ObjectId>, ClusterError> {
+    known: &mut Known,
+) -> Result<(), ClusterError> {
     let maybe: BTreeSet<&ObjectId> = maybe_scaled(desired, known).collect();
+    // The one version that all servers have: the target is the same in each.
+    let versions = BTreeSet::from(["autoscaling/v1".to_owned()]);
+    let autoscaler = GroupKind::new("autoscaling", "HorizontalPodAutoscaler");
     if maybe.is_empty() {
-        return Ok(BTreeSet::new());
+        return Ok(());
     }
-    let kinds = cluster
-        .preferred_kinds(|group| group == "autoscaling")
-        .await?;
-    let Some(kind) = kinds.any_version(&GroupKind::new("autoscaling", "HorizontalPodAutoscaler"))
-    else {
-        return Ok(BTreeSet::new());
+    let kinds = cluster.kinds(&versions).await?;
+    let Some(kind) = kinds.any_version(&autoscaler) else {
+        return Ok(());
     };
     let namespaces = maybe.iter().filter_map(|id| id.namespace.clone()).collect();
-    let live = cluster.objects_in(kind, &namespaces, None).await?;
+    let live = match seen(kind, cluster.objects_in(kind, &namespaces, None).await)?.1 {
+        Ok(live) => live,
+        Err(why) => {
+            let blind = maybe.into_iter().map(|id| (id.clone(), why.clone()));
+            let blind: Vec<_> = blind.collect();
+            known.forbidden.extend(blind);
+            return Ok(());
+        }
+    };
     let in_source = desired
         .iter()
-        .filter(|d| d.id.group_kind.kind == "HorizontalPodAutoscaler")
+        .filter(|d| d.id.group_kind == autoscaler)
         .map(|d| &d.object);
-    let scales = |autoscaler: &Value, id: &ObjectId| {
-        let text = |pointer| autoscaler.pointer(pointer).and_then(Value::as_str);
-        text("/metadata/namespace") == id.namespace.as_deref()
-            && text("/spec/scaleTargetRef/kind") == Some(&id.group_kind.kind)
-            && text("/spec/scaleTargetRef/name") == Some(&id.name)
+    let scaled: BTreeSet<(&str, &str, &str)> =
+        live.iter().chain(in_source).filter_map(scales).collect();
+    let is_scaled = |id: &&ObjectId| {
+        let namespace = id.namespace.as_deref().unwrap_or_default();
+        scaled.contains(&(namespace, id.group_kind.kind.as_str(), id.name.as_str()))
     };
-    let autoscalers: Vec<&Value> = live.iter().chain(in_source).collect();
-    Ok(maybe
-        .into_iter()
-        .filter(|id| autoscalers.iter().any(|a| scales(a, id)))
-        .cloned()
-        .collect())
+    known.scaled = maybe.into_iter().filter(is_scaled).cloned().collect();
+    Ok(())
+}
+
+/// Namespace, kind and name of what an autoscaler scales.
+fn scales(autoscaler: &Value) -> Option<(&str, &str, &str)> {
+    let text = |pointer| autoscaler.pointer(pointer).and_then(Value::as_str);
+    Some((
+        text("/metadata/namespace")?,
+        text("/spec/scaleTargetRef/kind")?,
+        text("/spec/scaleTargetRef/name")?,
+    ))
 }

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use tokio::try_join;
 
-use self::members::{Others, others, scaled};
-use self::targets::{live_targets, sort_targets, targets_needs};
+use self::members::{Others, find_scaled, others};
+use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::Settings;
 use super::inventory::Inventory;
 use crate::api::names::{API_VERSION, SYNC, TARGET};
@@ -101,29 +101,43 @@ pub async fn survey(
         desired.iter().map(|d| d.id.group_kind.clone()).collect();
     group_kinds.extend(inventory.group_kinds);
     // Targets are read whole, which tells their metadata as well.
-    group_kinds.remove(&Target::group_kind());
+    let with_targets = group_kinds.remove(&Target::group_kind());
 
-    let (mut known, targets) = try_join!(
+    let (mut known, targets, services) = try_join!(
         members::members(cluster, &kinds, &group_kinds, &desired, &reach, &applyset),
         live_targets(cluster, &kinds, &reach),
+        early_services(cluster, &kinds, &reach, with_targets),
     )?;
-    sort_targets(targets, &applyset, &mut known);
+    match targets {
+        Ok(targets) => sort_targets(targets, &applyset, &mut known),
+        Err(why) if with_targets => {
+            let asked_for = desired
+                .iter()
+                .filter(|d| d.id.group_kind == Target::group_kind());
+            known
+                .forbidden
+                .extend(asked_for.map(|d| (d.id.clone(), why.clone())));
+            known.unseen.push(why);
+        }
+        Err(_) => {}
+    }
     let Others {
         found,
         forbidden,
         missing_namespaces,
     } = others(cluster, &kinds, &desired, &known).await?;
     known.others.extend(found);
-    known.forbidden = forbidden;
+    known.forbidden.extend(forbidden);
     targets_needs(
         cluster,
         &kinds,
         &index(&desired),
         &missing_namespaces,
+        services,
         &mut known,
     )
     .await?;
-    known.scaled = scaled(cluster, &desired, &known).await?;
+    find_scaled(cluster, &desired, &mut known).await?;
     Ok(Survey {
         desired,
         diagnostics,
