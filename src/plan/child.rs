@@ -12,7 +12,7 @@ use super::live::Live;
 use super::step::{Action, Body, Step};
 use crate::api::{GroupKind, ObjectId};
 use crate::render::{
-    Deployment, Desired, NoService, Target, coverage_service, service_name, stamp, with_owner,
+    Deployment, Desired, Target, coverage_service, service_name, stamp, with_owner,
 };
 
 /// All Targets as they will be: those of the source as it says, others (and those that are left alone) as they are.
@@ -103,8 +103,7 @@ pub(super) fn child(
             if inputs.index.contains_key(&id) || !is_ours(target, live?) {
                 return None;
             }
-            let NoService { reason: _, message } = no;
-            let mut step = Step::new(id, Action::Delete, message);
+            let mut step = Step::new(id, Action::Delete, no.to_string());
             step.body = if deployment_goes {
                 Body::Prune
             } else {

@@ -78,12 +78,12 @@ fn parse_reference(text: &str) -> Result<ObjectId, String> {
 
 /// Gives each object its batch: the lowest that keeps the order of places and puts it behind what it depends on.
 ///
-/// Objects on a cycle, or that depend on something outside, get their place as if they had no dependencies;
-/// `Ordered::cycles` names the former.
+/// Dependencies on what is not among the objects do not count. [`Ordered::cycles`] names the objects on a cycle; what
+/// merely depends on one of those comes after it.
 pub fn batches(objects: &BTreeMap<ObjectId, (Place, Vec<ObjectId>)>) -> Ordered {
     let mut places: BTreeSet<Place> = objects.values().map(|(place, _)| *place).collect();
     let mut ordered = Ordered::default();
-    let mut pending: BTreeMap<&ObjectId, (Place, Vec<&ObjectId>)> = BTreeMap::new();
+    let mut pending: Pending<'_> = BTreeMap::new();
     for (id, (place, needs)) in objects {
         let inside = needs
             .iter()
@@ -93,22 +93,20 @@ pub fn batches(objects: &BTreeMap<ObjectId, (Place, Vec<ObjectId>)>) -> Ordered 
     }
     let mut batch = 0;
     while !pending.is_empty() {
-        let ready = |needs: &Vec<&ObjectId>, pending: &BTreeMap<&ObjectId, _>| {
-            !needs.iter().any(|need| pending.contains_key(need))
-        };
+        let is_ready = |needs: &[&ObjectId]| !needs.iter().any(|need| pending.contains_key(need));
         // The first place that has an object whose needs are met; normally the first place of all.
         let next = places.iter().copied().find_map(|place| {
             let now: Vec<&ObjectId> = pending
                 .iter()
-                .filter(|(_, (at, needs))| *at == place && ready(needs, &pending))
+                .filter(|(_, (at, needs))| *at == place && is_ready(needs))
                 .map(|(id, _)| *id)
                 .collect();
             (!now.is_empty()).then_some(now)
         });
         let now = next.unwrap_or_else(|| {
-            let rest: Vec<&ObjectId> = pending.keys().copied().collect();
-            ordered.cycles.extend(rest.iter().map(|id| (*id).clone()));
-            rest
+            let stuck = on_cycles(&pending);
+            ordered.cycles.extend(stuck.iter().map(|id| (*id).clone()));
+            stuck
         });
         for id in now {
             pending.remove(id);
@@ -118,6 +116,24 @@ pub fn batches(objects: &BTreeMap<ObjectId, (Place, Vec<ObjectId>)>) -> Ordered 
         batch += 1;
     }
     ordered
+}
+
+type Pending<'a> = BTreeMap<&'a ObjectId, (Place, Vec<&'a ObjectId>)>;
+
+/// Where every object waits for another: those that are left when what nobody waits for is taken away, again and again.
+fn on_cycles<'a>(pending: &Pending<'a>) -> Vec<&'a ObjectId> {
+    let mut rest = pending.clone();
+    loop {
+        let needed: BTreeSet<&ObjectId> = rest
+            .values()
+            .flat_map(|(_, needs)| needs.iter().copied())
+            .collect();
+        let before = rest.len();
+        rest.retain(|id, _| needed.contains(id));
+        if rest.len() == before {
+            return rest.into_keys().collect();
+        }
+    }
 }
 
 /// Batches of objects.
@@ -153,6 +169,7 @@ mod tests {
             ("ConfigMap", "early", -1, vec![]),
             ("ConfigMap", "loop1", 0, vec![id("ConfigMap", "loop2")]),
             ("ConfigMap", "loop2", 0, vec![id("ConfigMap", "loop1")]),
+            ("ConfigMap", "behind", 0, vec![id("ConfigMap", "loop1")]),
         ] {
             let object = json!({ "metadata": { "annotations": { "argocd.argoproj.io/sync-wave": wave.to_string() } } });
             let id = id(kind, name);
@@ -163,6 +180,7 @@ mod tests {
         assert!(of("ConfigMap", "early") < of("Namespace", "n"));
         assert!(of("Namespace", "n") < of("ConfigMap", "b"));
         assert!(of("ConfigMap", "b") < of("ConfigMap", "a"));
+        assert!(of("ConfigMap", "loop1") < of("ConfigMap", "behind"));
         assert_eq!(
             ordered.cycles,
             [id("ConfigMap", "loop1"), id("ConfigMap", "loop2")]

@@ -40,7 +40,7 @@ pub fn resolve(
     documents: &[Document],
     scope: impl Fn(&str, &str) -> Option<Scope>,
     default_namespace: &str,
-    applyset: Option<&str>,
+    applyset: &str,
 ) -> Resolved {
     let mut resolved = Resolved::default();
     let mut by_id: BTreeMap<ObjectId, Vec<&Document>> = BTreeMap::new();
@@ -95,7 +95,7 @@ fn identify(
     })
 }
 
-fn desired(id: ObjectId, document: &Document, applyset: Option<&str>) -> Desired {
+fn desired(id: ObjectId, document: &Document, applyset: &str) -> Desired {
     let mut object = sendable(document.root.to_json());
     if let (Some(namespace), Some(metadata)) = (
         &id.namespace,
@@ -103,7 +103,7 @@ fn desired(id: ObjectId, document: &Document, applyset: Option<&str>) -> Desired
     ) {
         metadata.insert("namespace".into(), json!(namespace));
     }
-    let digest = stamp(&mut object, applyset);
+    let digest = stamp(&mut object, Some(applyset));
     Desired {
         id,
         api_version: document.api_version.clone(),
@@ -153,7 +153,7 @@ mod tests {
             "Pet" => None,
             _ => Some(Scope::Namespaced),
         };
-        resolve(&documents, scope, "here", Some("set"))
+        resolve(&documents, scope, "here", "set")
     }
 
     fn config(name: &str, namespace: &str) -> String {

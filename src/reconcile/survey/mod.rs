@@ -89,7 +89,7 @@ pub async fn survey(
     let Resolved {
         desired,
         diagnostics,
-    } = resolve(documents, scope, &settings.namespace, Some(&applyset));
+    } = resolve(documents, scope, &settings.namespace, &applyset);
 
     let mut reach: BTreeSet<String> = desired
         .iter()
