@@ -29,6 +29,11 @@ impl Kind {
             listable: true,
         }
     }
+
+    /// Its group and kind, without a version.
+    pub fn group_kind(&self) -> GroupKind {
+        GroupKind::new(&self.resource.group, &self.resource.kind)
+    }
 }
 
 /// Kinds that the API server serves, by `apiVersion` and kind.
@@ -63,9 +68,7 @@ impl Kinds {
         let mut kinds: Vec<_> = self.0.into_iter().collect();
         kinds.sort_by_key(|((version, _), _)| versions.iter().position(|v| v == version));
         let mut seen = BTreeSet::new();
-        kinds.retain(|(_, Kind { resource, .. })| {
-            seen.insert((resource.group.clone(), resource.kind.clone()))
-        });
+        kinds.retain(|(_, kind)| seen.insert(kind.group_kind()));
         Self(kinds.into_iter().collect())
     }
 }

@@ -52,7 +52,13 @@ pub(super) async fn members(
     }
     for (kind, items) in scalable {
         match items {
-            Ok(items) => sort_workloads(kind, &items, &mut known),
+            Ok(items) => {
+                for object in items {
+                    if let Some((id, live)) = note_workload(kind, &object, &mut known) {
+                        known.members.insert(id, live);
+                    }
+                }
+            }
             Err(why) => known.unseen.push(why),
         }
     }
@@ -81,7 +87,7 @@ fn seen<T>(
 /// Names a live object.
 pub(super) fn id_of(kind: &Kind, live: &Live) -> ObjectId {
     ObjectId {
-        group_kind: GroupKind::new(&kind.resource.group, &kind.resource.kind),
+        group_kind: kind.group_kind(),
         namespace: live.namespace.clone(),
         name: live.name.clone(),
     }
@@ -95,41 +101,37 @@ fn states_replicas(desired: &[Desired], kind: &GroupKind) -> bool {
             .any(|d| d.id.group_kind == *kind && d.object.pointer("/spec/replicas").is_some())
 }
 
-fn sort_workloads(kind: &Kind, objects: &[Value], known: &mut Known) {
-    for object in objects {
-        let Ok(live) = Live::from_object(object) else {
-            continue;
-        };
-        let id = id_of(kind, &live);
-        if let Some(replicas) = object.pointer("/spec/replicas").and_then(Value::as_i64) {
-            known.replicas.insert(id.clone(), replicas);
-        }
-        if id.group_kind.kind == "Deployment" {
-            known
-                .deployments
-                .insert(id.clone(), Deployment::from_json(object));
-        }
-        known.members.insert(id, live);
+/// Notes what plans need of a whole workload beyond its metadata, and returns that.
+fn note_workload(kind: &Kind, object: &Value, known: &mut Known) -> Option<(ObjectId, Live)> {
+    let live = Live::from_object(object).ok()?;
+    let id = id_of(kind, &live);
+    if let Some(replicas) = object.pointer("/spec/replicas").and_then(Value::as_i64) {
+        known.replicas.insert(id.clone(), replicas);
     }
+    if id.group_kind.kind == "Deployment" {
+        known
+            .deployments
+            .insert(id.clone(), Deployment::from_json(object));
+    }
+    Some((id, live))
 }
 
-/// Objects that the source asks for and that are not members.
-pub(super) struct Others {
-    /// Those that are in the cluster.
-    pub found: BTreeMap<ObjectId, Live>,
-    /// Those that we may not look at, and what the server says.
-    pub forbidden: BTreeMap<ObjectId, String>,
-    /// Namespaces that the source uses and that are not there.
-    pub missing_namespaces: BTreeSet<String>,
+/// What is found of a kind.
+enum Found {
+    Metadata(Vec<Live>),
+    Whole(Vec<Value>),
 }
 
 /// Looks for objects that the source asks for and that are not members: they may be there all the same.
+///
+/// Those that we may not look at are noted as forbidden. Returns the namespaces that the source uses and that are not
+/// there.
 pub(super) async fn others(
     cluster: &Cluster,
     kinds: &Kinds,
     desired: &[Desired],
-    known: &Known,
-) -> Result<Others, ClusterError> {
+    known: &mut Known,
+) -> Result<BTreeSet<String>, ClusterError> {
     let unknown = || desired.iter().filter(|d| known.live(&d.id).is_none());
     let namespaces = unknown().filter_map(|d| d.id.namespace.as_deref());
     let missing_namespaces = missing_namespaces(cluster, kinds, namespaces).await?;
@@ -152,37 +154,40 @@ pub(super) async fn others(
         .into_iter()
         .filter_map(|((version, kind), places)| Some((kinds.get(version, kind)?, places)));
     let answers = try_join_all(served.map(|(kind, places)| async move {
-        let answer = cluster.metadata_of(kind, places.clone()).await;
-        Ok::<_, ClusterError>((places, seen(kind, answer)?))
+        // A workload that is adopted may have an autoscaler as well as a member.
+        let found = if states_replicas(desired, &kind.group_kind()) {
+            let found = cluster.objects_of(kind, places.clone()).await;
+            found.map(|found| Found::Whole(found.into_values().collect()))
+        } else {
+            let found = cluster.metadata_of(kind, places.clone()).await;
+            found.map(|found| Found::Metadata(found.into_values().collect()))
+        };
+        Ok::<_, ClusterError>((places, seen(kind, found)?))
     }));
-    let mut others = Others {
-        found: BTreeMap::new(),
-        forbidden: BTreeMap::new(),
-        missing_namespaces,
-    };
     for (places, (kind, answer)) in answers.await? {
         match answer {
-            Ok(found) => {
-                others
-                    .found
-                    .extend(found.into_values().map(|live| (id_of(kind, &live), live)));
+            Ok(Found::Metadata(found)) => {
+                let found = found.into_iter().map(|live| (id_of(kind, &live), live));
+                known.others.extend(found);
+            }
+            Ok(Found::Whole(objects)) => {
+                for object in objects {
+                    if let Some((id, live)) = note_workload(kind, &object, known) {
+                        known.others.insert(id, live);
+                    }
+                }
             }
             Err(why) => {
-                let group_kind = GroupKind::new(&kind.resource.group, &kind.resource.kind);
-                others
-                    .forbidden
-                    .extend(places.into_iter().map(|(namespace, name)| {
-                        let id = ObjectId {
-                            group_kind: group_kind.clone(),
-                            namespace,
-                            name,
-                        };
-                        (id, why.clone())
-                    }));
+                let ids = places.into_iter().map(|(namespace, name)| ObjectId {
+                    group_kind: kind.group_kind(),
+                    namespace,
+                    name,
+                });
+                known.forbidden.extend(ids.map(|id| (id, why.clone())));
             }
         }
     }
-    Ok(others)
+    Ok(missing_namespaces)
 }
 
 async fn missing_namespaces<'a>(

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use tokio::try_join;
 
-use self::members::{Others, find_scaled, others};
+use self::members::{find_scaled, others};
 use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::Settings;
 use super::inventory::Inventory;
@@ -121,13 +121,7 @@ pub async fn survey(
         }
         Err(_) => {}
     }
-    let Others {
-        found,
-        forbidden,
-        missing_namespaces,
-    } = others(cluster, &kinds, &desired, &known).await?;
-    known.others.extend(found);
-    known.forbidden.extend(forbidden);
+    let missing_namespaces = others(cluster, &kinds, &desired, &mut known).await?;
     targets_needs(
         cluster,
         &kinds,
