@@ -2,6 +2,7 @@
 
 mod desired;
 mod normalise;
+mod quantities;
 mod selector;
 mod service;
 mod service_name;

@@ -242,7 +242,7 @@ fn nothing_is_pruned_when_an_apply_has_failed() {
 }
 
 #[test]
-fn an_object_that_changed_since_it_was_planned_is_the_one_that_stays() {
+fn an_object_made_anew_with_our_label_is_a_member_as_well() {
     // Deleted and made anew by hand, with the label copied: another uid, but a member all the same.
     let (ns, source) = left("anew");
     let mut copy = ns.get("configmaps", "gone");
@@ -250,7 +250,7 @@ fn an_object_that_changed_since_it_was_planned_is_the_one_that_stays() {
     let metadata = copy["metadata"].as_object_mut().unwrap();
     metadata.retain(|key, _| matches!(key.as_str(), "name" | "labels"));
     ns.create("configmaps", &copy);
-    // The plan is made from what is there now, so this is known and goes.
+    // What counts is the label of what is there now.
     assert_eq!(
         ns.sync(&source)
             .arg("--prune")
