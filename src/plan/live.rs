@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::fields::Fields;
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF, FIELD_MANAGER};
 
 /// A live object's metadata.
@@ -63,7 +64,7 @@ pub struct ManagedFields {
     pub subresource: String,
     /// The fields, as a tree of `f:`, `k:`, `v:` and `i:` keys.
     #[serde(rename = "fieldsV1")]
-    pub fields: Value,
+    pub fields: Fields,
 }
 
 impl Live {

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use super::fields::Fields;
 use super::live::ManagedFields;
 
 /// The way to a field, as `fieldsV1` spells its steps: `f:spec`, `k:{"name":"a"}`, `v:"x"`.
@@ -33,7 +34,7 @@ impl fmt::Display for FieldPath {
 }
 
 /// Finds the leaves of `desired` that `fields` does not hold: what somebody else has changed since.
-pub fn lost_fields(desired: &Value, fields: &Value) -> Vec<FieldPath> {
+pub fn lost_fields(desired: &Value, fields: &Fields) -> Vec<FieldPath> {
     let mut walk = Walk {
         path: Vec::new(),
         lost: Vec::new(),
@@ -44,7 +45,8 @@ pub fn lost_fields(desired: &Value, fields: &Value) -> Vec<FieldPath> {
             "apiVersion" | "kind" => {}
             "metadata" => {
                 walk.path.push("f:metadata".into());
-                let under = fields.get("f:metadata").unwrap_or(&Value::Null);
+                let nothing = Fields::default();
+                let under = fields.get("f:metadata").unwrap_or(&nothing);
                 let named = value.as_object().into_iter().flatten();
                 for (key, value) in
                     named.filter(|(key, _)| !matches!(key.as_str(), "name" | "namespace"))
@@ -68,8 +70,7 @@ pub fn other_owners<'a>(path: &FieldPath, managed: &'a [ManagedFields]) -> Vec<&
                 Some(under) => fields = under,
                 // Owning a whole atomic list or map is owning what is in it.
                 None => {
-                    return !std::ptr::eq(fields, &entry.fields)
-                        && fields.as_object().is_some_and(Map::is_empty);
+                    return !std::ptr::eq(fields, &entry.fields) && fields.is_empty();
                 }
             }
         }
@@ -110,14 +111,14 @@ pub fn foreign_steps<'a>(
     managed
         .iter()
         .filter(|entry| !entry.is_ours())
-        .filter_map(move |entry| Some((entry, descend(path, &entry.fields)?.as_object()?)))
-        .flat_map(|(entry, theirs)| theirs.keys().map(move |step| (entry, step.as_str())))
+        .filter_map(move |entry| Some((entry, descend(path, &entry.fields)?)))
+        .flat_map(|(entry, theirs)| theirs.iter().map(move |(step, _)| (entry, step)))
         .filter(|(_, step)| *step != ".")
 }
 
-fn descend<'a>(path: &[&str], fields: &'a Value) -> Option<&'a Value> {
+fn descend<'a>(path: &[&str], fields: &'a Fields) -> Option<&'a Fields> {
     path.iter()
-        .try_fold(fields, |fields, key| fields.get(format!("f:{key}")))
+        .try_fold(fields, |fields, key| fields.get(&format!("f:{key}")))
 }
 
 /// Tells whether a list holds the item that a step such as `k:{"port":80,"protocol":"TCP"}` speaks of.
@@ -133,7 +134,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn key(&mut self, key: &str, value: &Value, fields: &Value) {
+    fn key(&mut self, key: &str, value: &Value, fields: &Fields) {
         self.path.push(format!("f:{key}"));
         match fields.get(self.path.last().map_or("", String::as_str)) {
             Some(under) => self.value(value, under),
@@ -142,10 +143,7 @@ impl Walk {
         self.path.pop();
     }
 
-    fn value(&mut self, value: &Value, fields: &Value) {
-        let Some(owned) = fields.as_object() else {
-            return self.lose(value);
-        };
+    fn value(&mut self, value: &Value, owned: &Fields) {
         // Empty: a leaf, or a list or map that is owned as a whole.
         if owned.is_empty() {
             return;
@@ -153,7 +151,7 @@ impl Walk {
         match value {
             Value::Object(map) => map
                 .iter()
-                .for_each(|(key, value)| self.key(key, value, fields)),
+                .for_each(|(key, value)| self.key(key, value, owned)),
             Value::Array(items) => items
                 .iter()
                 .enumerate()
@@ -162,7 +160,7 @@ impl Walk {
         }
     }
 
-    fn item(&mut self, index: usize, item: &Value, owned: &Map<String, Value>) {
+    fn item(&mut self, index: usize, item: &Value, owned: &Fields) {
         let entry = owned.iter().find(|(step, _)| match step.split_once(':') {
             Some(("k", keys)) => has_keys(item, keys),
             Some(("v", value)) => serde_json::from_str::<Value>(value).is_ok_and(|v| v == *item),
@@ -171,7 +169,7 @@ impl Walk {
         });
         match entry {
             Some((step, under)) => {
-                self.path.push(step.clone());
+                self.path.push(step.to_owned());
                 self.value(item, under);
                 self.path.pop();
             }
@@ -226,7 +224,8 @@ mod tests {
     use super::*;
 
     fn lost(desired: &Value, fields: &Value) -> Vec<String> {
-        lost_fields(desired, fields)
+        let fields = serde_json::from_value(fields.clone()).unwrap();
+        lost_fields(desired, &fields)
             .iter()
             .map(ToString::to_string)
             .collect()
@@ -298,7 +297,7 @@ mod tests {
         let entry = |manager: &str, fields: Value| ManagedFields {
             manager: manager.into(),
             operation: "Update".into(),
-            fields,
+            fields: serde_json::from_value(fields).unwrap(),
             ..ManagedFields::default()
         };
         let managed = [

@@ -1,6 +1,6 @@
 //! Whole plans from small worlds.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::*;
 use crate::api::names::APPLIED_DIGEST;
@@ -62,15 +62,22 @@ fn target(name: &str, on: bool) -> Desired {
 }
 
 /// The `fieldsV1` of whoever applied just this.
-fn fields(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => map
-            .iter()
-            .map(|(k, v)| (format!("f:{k}"), fields(v)))
-            .collect::<Map<_, _>>()
-            .into(),
-        _ => json!({}),
-    }
+fn fields(value: &Value) -> Fields {
+    let map = value.as_object().into_iter().flatten();
+    map.map(|(k, v)| (format!("f:{k}"), fields(v))).collect()
+}
+
+/// The same without what is below a step.
+fn without(fields: &Fields, path: &[&str]) -> Fields {
+    let (first, rest) = path.split_first().unwrap();
+    let kept = fields
+        .iter()
+        .filter(|(step, _)| !rest.is_empty() || step != first);
+    kept.map(|(step, under)| match step == *first {
+        true => (step, without(under, rest)),
+        false => (step, under.clone()),
+    })
+    .collect()
 }
 
 /// The live object as it is right after it was applied.
@@ -248,8 +255,8 @@ fn c53_a_service_of_that_name_is_taken_only_from_an_earlier_self() {
         let service = known.services.values_mut().next().unwrap();
         service.owner_references.clear();
         if ours {
-            let entry = &mut service.managed_fields[0].fields["f:metadata"];
-            entry.as_object_mut().unwrap().remove("f:ownerReferences");
+            let entry = &mut service.managed_fields[0].fields;
+            *entry = without(entry, &["f:metadata", "f:ownerReferences"]);
         } else {
             service.managed_fields.clear();
         }
@@ -268,12 +275,12 @@ fn a_hand_edit_is_undone_and_another_appliers_change_is_a_conflict() {
         let mut known = Known::default();
         member(&mut known, &source[0]);
         let live = known.members.values_mut().next().unwrap();
-        live.managed_fields[0].fields["f:data"] = json!({});
-        live.managed_fields[0].fields["f:data"]["."] = json!({});
+        let entry = &mut live.managed_fields[0].fields;
+        *entry = without(entry, &["f:data"]);
         live.managed_fields.push(ManagedFields {
             manager: "someone".into(),
             operation: operation.into(),
-            fields: json!({ "f:data": { "f:k": {} } }),
+            fields: fields(&json!({ "data": { "k": "v" } })),
             ..ManagedFields::default()
         });
         let plan = plan(&source, &known);

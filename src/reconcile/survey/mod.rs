@@ -11,7 +11,7 @@ use tokio::try_join;
 
 pub use self::inventory::Inventory;
 use self::members::{Others, others, scaled};
-use self::targets::{live_targets, sort_targets, targets_needs};
+use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::Settings;
 use crate::api::names::API_VERSION;
 use crate::api::{GroupKind, crds};
@@ -102,15 +102,16 @@ pub async fn survey(
         desired.iter().map(|d| d.id.group_kind.clone()).collect();
     group_kinds.extend(inventory.group_kinds);
     // Targets are read whole, which tells their metadata as well.
-    let may_hold_targets = group_kinds.remove(&Target::group_kind());
+    let with_targets = group_kinds.remove(&Target::group_kind());
 
-    let (mut known, targets) = try_join!(
+    let (mut known, targets, services) = try_join!(
         members::members(cluster, &kinds, &group_kinds, &desired, &reach, &applyset),
         live_targets(cluster, &kinds, &reach),
+        early_services(cluster, &kinds, &reach, with_targets),
     )?;
     match targets {
         Ok(targets) => sort_targets(targets, &applyset, &mut known),
-        Err(why) if may_hold_targets => known.unseen.push(why),
+        Err(why) if with_targets => known.unseen.push(why),
         Err(_) => {}
     }
     let Others {
@@ -125,6 +126,7 @@ pub async fn survey(
         &kinds,
         &index(&desired),
         &missing_namespaces,
+        services,
         &mut known,
     )
     .await?;

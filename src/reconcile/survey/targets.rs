@@ -8,7 +8,7 @@ use tokio::try_join;
 use super::members::id_of;
 use crate::api::names::{API_VERSION, COMPONENT, MANAGED_BY};
 use crate::api::{GroupKind, ObjectId};
-use crate::cluster::{Cluster, ClusterError, Kinds};
+use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{Index, Known, Live, child_id, deployment_of};
 use crate::render::{Deployment, Target, coverage_service};
 
@@ -54,12 +54,42 @@ pub(super) fn sort_targets(targets: Vec<Value>, applyset: &str, known: &mut Know
     }
 }
 
+/// Lists the Services of Targets while the Targets themselves are read, which takes the server ten times as long; `None`
+/// when there may be no Target, or when we may not look everywhere.
+pub(super) async fn early_services(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    namespaces: &BTreeSet<String>,
+    with_targets: bool,
+) -> Result<Option<Vec<Live>>, ClusterError> {
+    match kinds.get("v1", "Service").filter(|_| with_targets) {
+        Some(kind) => match services_of_targets(cluster, kind, namespaces).await {
+            Err(ClusterError::Forbidden(_)) => Ok(None),
+            answer => answer.map(Some),
+        },
+        None => Ok(None),
+    }
+}
+
+async fn services_of_targets(
+    cluster: &Cluster,
+    services: &Kind,
+    namespaces: &BTreeSet<String>,
+) -> Result<Vec<Live>, ClusterError> {
+    let selector = format!(
+        "{}={},{}={}",
+        MANAGED_BY.0, MANAGED_BY.1, COMPONENT.0, COMPONENT.1
+    );
+    cluster.metadata_in(services, namespaces, &selector).await
+}
+
 /// Reads what Targets need: their Deployments, and the Services that are theirs or have the name they need.
 pub(super) async fn targets_needs(
     cluster: &Cluster,
     kinds: &Kinds,
     index: &Index<'_>,
     missing: &BTreeSet<String>,
+    early: Option<Vec<Live>>,
     known: &mut Known,
 ) -> Result<(), ClusterError> {
     let in_source = index
@@ -82,14 +112,13 @@ pub(super) async fn targets_needs(
         .map(|id| (id.namespace, id.name))
         .collect();
     let namespaces: BTreeSet<String> = targets.values().map(|t| t.namespace.clone()).collect();
-    let selector = format!(
-        "{}={},{}={}",
-        MANAGED_BY.0, MANAGED_BY.1, COMPONENT.0, COMPONENT.1
-    );
-    let (found, ours) = try_join!(
-        cluster.objects_of(deployments, places),
-        cluster.metadata_in(services, &namespaces, &selector),
-    )?;
+    let ours = async {
+        match early {
+            Some(ours) => Ok(ours),
+            None => services_of_targets(cluster, services, &namespaces).await,
+        }
+    };
+    let (found, ours) = try_join!(cluster.objects_of(deployments, places), ours)?;
     for ((namespace, name), object) in found {
         let id = ObjectId {
             group_kind: GroupKind::new("apps", "Deployment"),
