@@ -84,6 +84,11 @@ pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String
 
 /// Judges one member that has left the source.
 pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, String) {
+    if live.ours().is_none() {
+        // Somebody has copied an object of ours, label and all.
+        let reason = "it has this set's label, but nothing of it was applied by us";
+        return (Action::Keep, reason.into());
+    }
     if let Some(mark) = keeps(live) {
         return (
             Action::Keep,
@@ -157,6 +162,7 @@ pub fn judge_contents(strangers: &BTreeSet<String>) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::live::ManagedFields;
     use super::*;
 
     fn rules() -> PruneRules<'static> {
@@ -240,7 +246,16 @@ mod tests {
             namespace: None,
             name: name.into(),
         };
-        let judge = |id: ObjectId| judge(&id, &Live::default(), &rules()).0;
+        let applied = ManagedFields {
+            manager: names::FIELD_MANAGER.into(),
+            operation: "Apply".into(),
+            ..ManagedFields::default()
+        };
+        let live = Live {
+            managed_fields: vec![applied],
+            ..Live::default()
+        };
+        let judge = |id: ObjectId| judge(&id, &live, &rules()).0;
         assert_eq!(judge(id("", "Namespace", "ops")), Action::Refuse);
         assert_eq!(judge(id("", "Namespace", "kube-system")), Action::Refuse);
         assert_eq!(judge(id("", "Namespace", "shop")), Action::Delete);

@@ -165,7 +165,7 @@ spec: { accessModes: [ReadWriteOnce], resources: { requests: { storage: 1024Mi }
 ---
 apiVersion: v1
 kind: ConfigMap
-metadata: { name: texts, labels: { on: "yes" } }
+metadata: { name: texts, labels: { "on": "yes" } }
 immutable: false
 data:
   multi: |
