@@ -44,9 +44,11 @@ pub(super) async fn members(
     let mut known = Known::default();
     for (kind, items) in plain {
         match items {
-            Ok(items) => known
-                .members
-                .extend(items.into_iter().map(|live| (id_of(kind, &live), live))),
+            Ok(items) => {
+                let members = items.into_iter().filter(|live| !live.is_copy());
+                let members = members.map(|live| (id_of(kind, &live), live));
+                known.members.extend(members);
+            }
             Err(why) => drop(known.unseen.insert(group_kind(kind), why)),
         }
     }
