@@ -91,6 +91,15 @@ impl Live {
         self.owner_references.iter().find(|owner| owner.controller)
     }
 
+    /// Tells whether the label of an apply set came from us. Labels get copied: by the controllers of Endpoints and
+    /// EndpointSlices, by `kubectl expose`, and with every `kubectl get -o yaml | kubectl create -f -`.
+    pub fn shows_that_we_labelled_it(&self) -> bool {
+        let label = format!("f:{APPLYSET_PART_OF}");
+        self.ours()
+            .and_then(|entry| entry.fields.get("f:metadata")?.get("f:labels")?.get(&label))
+            .is_some()
+    }
+
     /// The entry of what we applied.
     pub fn ours(&self) -> Option<&ManagedFields> {
         self.managed_fields.iter().find(|entry| entry.is_ours())

@@ -121,7 +121,7 @@ fn c26_what_is_invalid_only_together_is_said_in_the_servers_words_and_tried_once
     assert!(diff.reason("Deployment", "pet").contains(words));
 
     let audit = Audit::new("c26");
-    let report = ns.sync(&source).as_admin(&audit.user).code(2);
+    let report = ns.sync(&source).admin(&audit.user).code(2);
     assert_eq!(report.outcome("Deployment", "pet"), "failed");
     assert!(report.message("Deployment", "pet").contains(words));
     let tries: Vec<_> = audit
@@ -301,7 +301,7 @@ fn c50_idle_syncs_write_nothing() {
     let audit = Audit::new("c50");
     for prune in ["--all", "--prune", "--force-conflicts"] {
         ns.sync(&source)
-            .as_admin(&audit.user)
+            .admin(&audit.user)
             .arg(prune)
             .ok()
             .nothing_to_do();

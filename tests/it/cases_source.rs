@@ -16,7 +16,7 @@ fn c13_an_object_without_a_name_is_rejected_before_anything_is_asked() {
         let source = Source::new().file("conf/nameless.yaml", &text);
         let audit = Audit::new("c13");
         for command in ["diff", "sync"] {
-            let output = ns.run(command, &source).as_admin(&audit.user).code(2);
+            let output = ns.run(command, &source).admin(&audit.user).code(2);
             let diagnostics = output.json()["diagnostics"].clone();
             let found = &diagnostics[0];
             assert_eq!(found["file"], "conf/nameless.yaml", "{diagnostics}");

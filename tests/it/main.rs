@@ -7,14 +7,21 @@
     clippy::indexing_slicing
 )]
 mod boundaries;
-mod cli;
-mod generated;
 mod cases_apply;
 mod cases_service;
 mod cases_source;
+mod cli;
+mod crash;
+mod crd_install;
+mod generated;
 mod load_printing;
 mod load_reading;
 mod load_schema;
+mod order;
+mod permissions;
+mod plan_conflicts;
+mod plan_output;
+mod plan_requests;
 mod prune_guards;
 mod prune_reach;
 mod reference_deployment;
@@ -23,11 +30,13 @@ mod reference_ownership;
 mod reference_service;
 mod reference_status;
 mod reference_switches;
+mod secrecy;
 mod source_directory;
 mod source_git_local;
 mod source_git_remote;
 mod source_git_ssh;
 mod support;
+mod sync_git;
 mod wait;
 
 /// A file that nobody names is compiled by nobody, and its tests never fail.

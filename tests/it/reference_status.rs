@@ -20,7 +20,7 @@ fn replicas_and_phase_follow_the_rollout_in_one_write() {
 
     ns.run_pods("pet", 2);
     let audit = Audit::new("rollout");
-    ns.sync(&source).as_admin(&audit.user).ok();
+    ns.sync(&source).admin(&audit.user).ok();
     let status = ns.status("pet");
     assert_eq!(status["phase"], "Instrumented", "{status}");
     assert_eq!(status["instrumentedReplicas"], 2);

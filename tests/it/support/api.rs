@@ -14,8 +14,9 @@ pub struct Api {
     runtime: Runtime,
 }
 
-/// What the server said when it would not.
+/// What the server said when it would not. Its words are for whoever reads a failed test.
 #[derive(Debug)]
+#[allow(dead_code)]
 pub struct Refused {
     pub code: u16,
     pub message: String,
@@ -81,10 +82,6 @@ impl Api {
     pub fn apply(&self, path: &str, manager: &str, object: &Value) -> Value {
         let path = with(path, &format!("fieldManager={manager}&force=true"));
         self.good("PATCH", &path, "application/apply-patch+yaml", object)
-    }
-
-    pub fn replace(&self, path: &str, object: &Value) -> Value {
-        self.good("PUT", path, "application/json", object)
     }
 
     /// Asks for deletion; says whether there was anything to delete.

@@ -50,12 +50,23 @@ impl Run {
     }
 
     /// As a user of that name who may do everything, so that the audit log can tell his requests from all others.
-    pub fn as_admin(self, user: &str) -> Self {
+    pub fn admin(self, user: &str) -> Self {
         self.args(&["--as", user, "--as-group", "system:masters"])
     }
 
     /// Runs it, and checks the exit code.
-    pub fn code(mut self, code: i32) -> Output {
+    pub fn code(self, code: i32) -> Output {
+        let output = self.run();
+        assert_eq!(
+            output.code,
+            Some(code),
+            "the exit code; the output is above"
+        );
+        output
+    }
+
+    /// Runs it, whatever becomes of it.
+    pub fn run(mut self) -> Output {
         let output = self.command.output().unwrap();
         let output = Output {
             code: output.status.code(),
@@ -65,7 +76,6 @@ impl Run {
         // Shown by the test runner when the test fails.
         let arguments: Vec<_> = self.command.get_args().collect();
         println!("$ covergence {arguments:?}\n{output:?}");
-        assert_eq!(output.code, Some(code), "{output:?}");
         output
     }
 
