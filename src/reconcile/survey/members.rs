@@ -240,7 +240,7 @@ pub(super) async fn scaled(
     let in_source = desired
         .iter()
         .filter(|d| d.id.group_kind.kind == "HorizontalPodAutoscaler")
-        .map(|d| &d.object);
+        .map(|d| &*d.object);
     let scales = |autoscaler: &Value, id: &ObjectId| {
         let text = |pointer| autoscaler.pointer(pointer).and_then(Value::as_str);
         text("/metadata/namespace") == id.namespace.as_deref()
