@@ -156,6 +156,12 @@ pub struct Rollout {
 }
 
 impl Deployment {
+    /// Reads a live Deployment; one that is being deleted counts as gone.
+    pub fn from_live(object: &Value) -> Option<Self> {
+        let going = object.pointer("/metadata/deletionTimestamp").is_some();
+        (!going).then(|| Self::from_json(object))
+    }
+
     /// Reads a Deployment from a manifest (no status: nothing has rolled out yet) or a live object.
     pub fn from_json(object: &Value) -> Self {
         let int = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);

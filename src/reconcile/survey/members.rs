@@ -111,9 +111,8 @@ fn sort_workloads(kind: &Kind, objects: &[Value], known: &mut Known) {
             known.replicas.insert(id.clone(), replicas);
         }
         if id.group_kind.kind == "Deployment" {
-            known
-                .deployments
-                .insert(id.clone(), Deployment::from_json(object));
+            let live = Deployment::from_live(object);
+            known.deployments.extend(live.map(|d| (id.clone(), d)));
         }
         known.members.insert(id, live);
     }

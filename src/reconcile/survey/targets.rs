@@ -162,7 +162,9 @@ async fn read_needs(
             namespace,
             name,
         };
-        known.deployments.insert(id, Deployment::from_json(&object));
+        known
+            .deployments
+            .extend(Deployment::from_live(&object).map(|d| (id, d)));
     }
     known
         .services
