@@ -1,11 +1,14 @@
 //! Discovery of just the kinds in use: a request for each `apiVersion`, not for all that a server has.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use futures_util::future::try_join_all;
+use futures_util::future::{join_all, try_join_all};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use kube::core::ApiResource;
+use tokio::time::timeout;
 
+use super::connect::in_time;
 use super::{Cluster, ClusterError};
 use crate::api::{GroupKind, Scope, Sync, split_api_version};
 
@@ -53,23 +56,17 @@ impl Kinds {
             .find(|k| k.resource.group == kind.group && k.resource.kind == kind.kind)
     }
 
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Kind> {
-        self.0.values()
+    /// All of them, each in one version.
+    pub fn each(&self) -> impl Iterator<Item = &Kind> {
+        let mut seen = BTreeSet::new();
+        self.0
+            .values()
+            .filter(move |kind| seen.insert((&kind.resource.group, &kind.resource.kind)))
     }
 
     /// Adds those of another answer.
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);
-    }
-
-    /// Leaves each kind in the first of these versions that has it.
-    fn in_first_of(self, versions: &[String]) -> Self {
-        let mut kinds: Vec<_> = self.0.into_iter().collect();
-        kinds.sort_by_key(|((version, _), _)| versions.iter().position(|v| v == version));
-        let mut seen = BTreeSet::new();
-        kinds.retain(|(_, kind)| seen.insert(kind.group_kind()));
-        Self(kinds.into_iter().collect())
     }
 }
 
@@ -115,76 +112,58 @@ impl Cluster {
         Ok(kinds)
     }
 
-    /// Asks for all kinds of some groups, each in the version of its own that the server prefers.
-    ///
-    /// A group's preferred version need not have them all: v1.20 prefers `batch/v1`, which has no CronJob there.
+    /// Asks for the kinds of some groups, in all their versions: not every kind is in the one that a group prefers
+    /// (v1.20 prefers `batch/v1`, and has CronJobs only in `batch/v1beta1`).
     ///
     /// # Errors
     /// When the server cannot be asked.
-    pub async fn preferred_kinds(
+    pub async fn kinds_of_groups(
         &self,
         groups: impl Fn(&str) -> bool,
     ) -> Result<Kinds, ClusterError> {
-        let list = self.client.list_api_groups().await?;
-        let mut versions = Vec::new();
-        if groups("") {
-            versions.push("v1".to_owned());
+        let mut versions = self.api_versions().await?;
+        versions.retain(|version| groups(split_api_version(version).0));
+        self.kinds(&versions).await
+    }
+
+    /// Asks for all kinds, and names the `apiVersion`s whose kinds cannot be told in `within`: an aggregated API may be
+    /// down, and must not stop everything else.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn all_kinds(&self, within: Duration) -> Result<(Kinds, Vec<String>), ClusterError> {
+        let versions = self.api_versions().await?;
+        let answers = versions.into_iter().map(|version| async move {
+            let one = BTreeSet::from([version.clone()]);
+            (version, timeout(within, self.kinds(&one)).await)
+        });
+        let (mut kinds, mut silent) = (Kinds::default(), Vec::new());
+        for (version, answer) in join_all(answers).await {
+            match answer {
+                Ok(Ok(found)) => kinds.extend(found),
+                _ => silent.push(version),
+            }
         }
-        for group in list.groups.into_iter().filter(|g| groups(&g.name)) {
-            let all = group.preferred_version.into_iter().chain(group.versions);
-            versions.extend(all.map(|version| version.group_version));
-        }
-        let kinds = self.kinds(&versions.iter().cloned().collect()).await?;
-        Ok(kinds.in_first_of(&versions))
+        Ok((kinds, silent))
+    }
+
+    async fn api_versions(&self) -> Result<BTreeSet<String>, ClusterError> {
+        let list = in_time(self.client.list_api_groups()).await?;
+        let versions = list.groups.into_iter().flat_map(|group| group.versions);
+        let mut versions: BTreeSet<String> = versions.map(|v| v.group_version).collect();
+        versions.insert("v1".into());
+        Ok(versions)
     }
 
     async fn resources(&self, api_version: &str) -> Result<Option<APIResourceList>, ClusterError> {
         let answer = match split_api_version(api_version) {
-            ("", version) => self.client.list_core_api_resources(version).await,
-            _ => self.client.list_api_group_resources(api_version).await,
+            ("", version) => in_time(self.client.list_core_api_resources(version)).await,
+            _ => in_time(self.client.list_api_group_resources(api_version)).await,
         };
-        match answer.map_err(ClusterError::from) {
+        match answer {
             Ok(list) => Ok(Some(list)),
             Err(ClusterError::NotFound(_)) => Ok(None),
             Err(error) => Err(error),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_kind_is_found_in_the_first_version_that_has_it() {
-        let of = |version: &str, kind: &str| {
-            let (group, name) = split_api_version(version);
-            let resource = ApiResource {
-                group: group.into(),
-                version: name.into(),
-                api_version: version.into(),
-                kind: kind.into(),
-                plural: kind.to_lowercase(),
-            };
-            let kind = Kind {
-                resource,
-                scope: Scope::Namespaced,
-                listable: true,
-            };
-            ((version.to_owned(), kind.resource.kind.clone()), kind)
-        };
-        let all = [
-            of("batch/v1beta1", "CronJob"),
-            of("batch/v1beta1", "Job"),
-            of("batch/v1", "Job"),
-        ];
-        let kinds = Kinds(all.into()).in_first_of(&["batch/v1".into(), "batch/v1beta1".into()]);
-        let version = |kind| {
-            let kind = kinds.any_version(&GroupKind::new("batch", kind));
-            kind.map(|kind| kind.resource.api_version.as_str())
-        };
-        assert_eq!(version("Job"), Some("batch/v1"));
-        assert_eq!(version("CronJob"), Some("batch/v1beta1"));
-        assert_eq!(kinds.iter().count(), 2);
     }
 }

@@ -38,24 +38,24 @@ pub fn targets(inputs: &Inputs<'_>) -> (Vec<Target>, BTreeMap<ObjectId, String>)
             }
         }
     }
+    if let Some(why) = &inputs.known.blind {
+        unreadable.extend(targets.into_keys().map(|id| (id, why.clone())));
+        return (Vec::new(), unreadable);
+    }
     (targets.into_values().collect(), unreadable)
 }
 
-/// Finds the Deployment of a Target: its selector as the source says, its rollout as the cluster does.
-///
-/// One that is left alone is as it is in the cluster, whatever the source says.
+/// Finds the Deployment of a Target: as it is, or, when it is not there yet, as the source says.
 pub fn deployment_of(target: &Target, index: &Index<'_>, known: &Known) -> Option<Deployment> {
     let id = target.deployment_id();
-    let live = known.deployments.get(&id);
-    let Some(in_source) = index.get(&id).filter(|d| !is_left_alone(d, known)) else {
-        return live.cloned();
-    };
-    let planned = Deployment::from_json(&in_source.object);
-    let rollout = live.map_or(planned.rollout, |live| live.rollout.clone());
-    Some(Deployment {
-        selector: planned.selector,
-        rollout,
-    })
+    let in_source = || index.get(&id).filter(|d| !is_left_alone(d, known));
+    // A selector cannot be changed: where a Deployment is live, the manifest's other one would select nothing, or
+    // the pods of strangers.
+    known
+        .deployments
+        .get(&id)
+        .cloned()
+        .or_else(|| Some(Deployment::from_json(&in_source()?.object)))
 }
 
 fn is_left_alone(desired: &Desired, known: &Known) -> bool {
@@ -95,8 +95,11 @@ pub(super) fn child(
             step.conflicts = verdict.conflicts;
             step.body = body;
             step.needs = vec![target.id()];
-            step.needs
-                .extend(deployment.and_then(|deployment| needed(inputs, target, &deployment)));
+            // A Deployment that is there already has the labels that are selected, whatever becomes of its step.
+            let deployment = target.deployment_id();
+            if !inputs.known.deployments.contains_key(&deployment) {
+                step.needs.push(deployment);
+            }
             step
         }
         Err(no) => {
@@ -152,15 +155,6 @@ fn wanted(
         target: target.id(),
     };
     (verdict, body)
-}
-
-/// The Deployment, unless it is there already with the labels that are selected: then its step may go as it likes.
-fn needed(inputs: &Inputs<'_>, target: &Target, deployment: &Deployment) -> Option<ObjectId> {
-    let id = target.deployment_id();
-    let live = inputs.known.deployments.get(&id);
-    // A selector is immutable: a source that changes it may be refused, and the pods keep their labels.
-    let as_it_is = live.is_some_and(|live| live.selector == deployment.selector);
-    (!as_it_is).then_some(id)
 }
 
 fn is_ours(target: &Target, live: &Live) -> bool {

@@ -1,6 +1,7 @@
 //! The step of an object that the source asks for.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -38,10 +39,10 @@ fn rescaled(desired: &Desired, known: &Known) -> Option<i64> {
 /// Makes the step of an object; its batch and wave come later.
 pub(super) fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
     let live = inputs.known.live(&desired.id);
-    let mut object = desired.object.clone();
+    let mut object = Arc::clone(&desired.object);
     let rescaled = rescaled(desired, inputs.known);
     let scaled = rescaled.filter(|_| inputs.known.scaled.contains(&desired.id));
-    let mut judged = Cow::Borrowed(&object);
+    let mut judged = Cow::Borrowed(&*object);
     if let Some(spec) = scaled.and_then(|_| judged.to_mut().get_mut("spec")?.as_object_mut()) {
         spec.remove("replicas");
     }
@@ -53,7 +54,9 @@ pub(super) fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
     }
     // k8s#25238: an autoscaler's replicas are its own, whatever the file says. They are sent as they are, not left out:
     // where the server noted no owner for them, leaving them out would set them to the default of one.
-    if let (Some(live), Some(replicas)) = (scaled, object.pointer_mut("/spec/replicas")) {
+    if let Some(live) = scaled
+        && let Some(replicas) = Arc::make_mut(&mut object).pointer_mut("/spec/replicas")
+    {
         *replicas = Value::from(live);
     }
     if let Some(why) = inputs.known.forbidden.get(&desired.id) {
@@ -62,7 +65,7 @@ pub(super) fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
     if scaled.is_some() {
         verdict
             .reason
-            .push_str("; its replicas are left to its autoscaler");
+            .push_str("; its replicas are left as they are, for its autoscaler");
     }
     if inputs.force_conflicts {
         verdict = take_conflicts(verdict);

@@ -18,6 +18,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
+pub use annotations::unreadable_wave;
 pub use build::{Index, Inputs, build, index};
 pub use child::{child_id, deployment_of, targets};
 pub use diff::diff;
@@ -25,6 +26,7 @@ pub use health::{Health, health};
 pub use known::Known;
 pub use live::Live;
 pub use member::maybe_scaled;
+pub use order::depends_on;
 pub use prune::{PruneRules, judge_contents, takes_others_along};
 pub use redact::is_secret;
 pub use step::{Action, Body, Conflict, Expected, Plan, Step};

@@ -1,98 +1,201 @@
-//! Before a Namespace or a definition is pruned: what would go with it that is to stay?
+//! Before a Namespace or a definition is pruned: what would go with it that the plan does not delete by itself?
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 
-use crate::api::Scope;
+use crate::api::{GroupKind, Scope};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
-use crate::plan::{Action, Body, Live, Plan, Step, judge_contents, takes_others_along};
+use crate::plan::{
+    Action, Body, Health, Live, Plan, Step, health, judge_contents, takes_others_along,
+};
 
-/// Refuses the prunes that would take along what this plan does not delete itself: objects of others, and members that
-/// the source still asks for or that are kept.
+/// Longer than any API that works needs to name its kinds.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+/// Refuses the prunes that would take along what is to stay: objects of others, and members that are wanted or kept.
 ///
-/// What cannot be looked at may hold anything, so that its prune is refused as well.
-pub async fn guard_contents(cluster: &Cluster, plan: &mut Plan) {
-    let doomed: BTreeSet<String> = plan
-        .steps
-        .iter()
-        .filter(|step| step.action == Action::Delete)
-        .filter_map(|step| Some(step.expected.as_ref()?.uid.clone()))
-        .collect();
-    let risky = |step: &&mut Step| {
-        step.action == Action::Delete
-            && step.body == Body::Prune
-            && takes_others_along(&step.id.group_kind)
-    };
-    let mut steps: Vec<&mut Step> = plan.steps.iter_mut().filter(risky).collect();
-    if steps.is_empty() {
-        return;
+/// # Errors
+/// When the server cannot be asked.
+pub async fn guard_contents(cluster: &Cluster, plan: &mut Plan) -> Result<(), ClusterError> {
+    if !plan.steps.iter().any(takes_along) {
+        return Ok(());
     }
-    let kinds = cluster.preferred_kinds(|_| true).await;
-    for step in &mut steps {
-        let staying = match &kinds {
-            Ok(kinds) => staying(cluster, kinds, step, &doomed).await,
-            Err(error) => Err(error.clone()),
-        };
-        let judged = match staying {
-            Ok(staying) => judge_contents(&staying),
-            Err(error) => Err(format!(
-                "it has left the source, but what it holds cannot be looked at: {error}"
-            )),
-        };
-        if let Err(why) = judged {
+    let going = going(plan);
+    let look = Look::at(cluster).await?;
+    for step in plan.steps.iter_mut().filter(|step| takes_along(step)) {
+        if let Err(why) = judge_contents(&look.staying(cluster, step, &going).await) {
             step.action = Action::Refuse;
             step.reason = why;
             step.body = Body::None;
         }
     }
+    Ok(())
 }
 
-/// Lists what the Namespace or the definition of a step holds and nobody has asked to delete.
+/// Looks once more, right before the delete: applying and waiting may have taken minutes since the plan was made.
+///
+/// # Errors
+/// Why it must not go, or when the server cannot be asked.
+pub async fn look_again(
+    cluster: &Cluster,
+    step: &Step,
+    going: &BTreeSet<String>,
+) -> Result<(), ClusterError> {
+    if !takes_along(step) {
+        return Ok(());
+    }
+    let staying = Look::at(cluster).await?.staying(cluster, step, going).await;
+    judge_contents(&staying).map_err(ClusterError::Changed)
+}
+
+/// The uids of all that a plan deletes.
+pub fn going(plan: &Plan) -> BTreeSet<String> {
+    let deletes = plan
+        .steps
+        .iter()
+        .filter(|step| step.action == Action::Delete);
+    deletes
+        .filter_map(|step| Some(step.expected.as_ref()?.uid.clone()))
+        .collect()
+}
+
+fn takes_along(step: &Step) -> bool {
+    step.action == Action::Delete
+        && step.body == Body::Prune
+        && takes_others_along(&step.id.group_kind)
+}
+
+/// What a cluster serves at a moment.
+struct Look {
+    kinds: Kinds,
+    /// What namespaces may hold of APIs that do not answer.
+    hidden: BTreeSet<String>,
+}
+
+impl Look {
+    async fn at(cluster: &Cluster) -> Result<Self, ClusterError> {
+        let (kinds, silent) = cluster.all_kinds(ANSWER_WITHIN).await?;
+        let down = unavailable_apis(cluster, &kinds).await?;
+        let hidden = silent.into_iter().chain(down);
+        let hidden = hidden.map(|api| format!("what {api} holds, which cannot be seen now"));
+        Ok(Self {
+            kinds,
+            hidden: hidden.collect(),
+        })
+    }
+
+    async fn staying(
+        &self,
+        cluster: &Cluster,
+        step: &Step,
+        going: &BTreeSet<String>,
+    ) -> BTreeSet<String> {
+        let name = step.id.name.as_str();
+        if step.id.group_kind.is_namespace() {
+            let inside = self
+                .kinds
+                .each()
+                .filter(|kind| kind.scope == Scope::Namespaced);
+            let mut inside = staying(cluster, inside, Some(name), going).await;
+            inside.extend(self.hidden.iter().cloned());
+            return inside;
+        }
+        // `<plural>.<group>`
+        let (plural, group) = name.split_once('.').unwrap_or((name, ""));
+        let defined = self
+            .kinds
+            .each()
+            .filter(|kind| kind.resource.plural == plural && kind.resource.group == group);
+        staying(cluster, defined, None, going).await
+    }
+}
+
+/// Names aggregated APIs that are down. While one is, its kinds may not even be in discovery.
+async fn unavailable_apis(cluster: &Cluster, kinds: &Kinds) -> Result<Vec<String>, ClusterError> {
+    let services = GroupKind::new("apiregistration.k8s.io", "APIService");
+    let Some(kind) = kinds.any_version(&services) else {
+        return Ok(Vec::new());
+    };
+    match cluster.list_objects(kind, None, None).await {
+        Ok(services) => Ok(services
+            .iter()
+            .filter(|service| health(service) != Health::Current)
+            .filter_map(|service| Some(service.pointer("/metadata/name")?.as_str()?.to_owned()))
+            .collect()),
+        Err(ClusterError::Forbidden(_)) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Names what would go along, or might: a kind that cannot be listed counts as one.
 async fn staying(
     cluster: &Cluster,
-    kinds: &Kinds,
-    step: &Step,
-    doomed: &BTreeSet<String>,
-) -> Result<BTreeSet<String>, ClusterError> {
-    let name = step.id.name.as_str();
-    let (namespace, kinds): (Option<&str>, Vec<&Kind>) = if step.id.group_kind.is_namespace() {
-        let inside = |kind: &&Kind| kind.scope == Scope::Namespaced && kind.listable;
-        (Some(name), kinds.iter().filter(inside).collect())
-    } else {
-        // A definition is named `<plural>.<group>`.
-        let (plural, group) = name.split_once('.').unwrap_or((name, ""));
-        let defined = |kind: &&Kind| kind.resource.plural == plural && kind.resource.group == group;
-        (None, kinds.iter().filter(defined).collect())
-    };
-    let lists = try_join_all(
-        kinds
+    kinds: impl Iterator<Item = &Kind>,
+    namespace: Option<&str>,
+    going: &BTreeSet<String>,
+) -> BTreeSet<String> {
+    let lists = kinds
+        .filter(|kind| kind.listable)
+        .map(|kind| async move { (kind, cluster.list_metadata(kind, namespace, None).await) });
+    let mut named = BTreeSet::new();
+    let mut items: Vec<(&Kind, Live)> = Vec::new();
+    for (kind, answer) in join_all(lists).await {
+        match answer {
+            Ok(found) => items.extend(found.into_iter().map(|live| (kind, live))),
+            // The kind has gone since, and its objects with it.
+            Err(ClusterError::NotFound(_)) => {}
+            Err(_) => {
+                named.insert(format!(
+                    "objects of kind {}, which cannot be listed",
+                    kind.resource.kind
+                ));
+            }
+        }
+    }
+    let here: BTreeSet<&str> = items.iter().map(|(_, live)| live.uid.as_str()).collect();
+    let named_here = |group_kind: GroupKind| -> BTreeSet<&str> {
+        let of_kind = items
             .iter()
-            .map(|kind| cluster.list_metadata(kind, namespace, None)),
-    )
-    .await?;
-    Ok(kinds
-        .iter()
-        .zip(&lists)
-        .flat_map(|(kind, items)| items.iter().map(move |live| (*kind, live)))
-        .filter(|(kind, live)| !doomed.contains(&live.uid) && !goes_by_itself(kind, live))
-        .map(|(kind, live)| format!("{} {}", kind.resource.kind, live.name))
-        .collect())
+            .filter(|(kind, _)| kind.group_kind() == group_kind);
+        of_kind.map(|(_, live)| live.name.as_str()).collect()
+    };
+    let services = named_here(GroupKind::new("", "Service"));
+    let accounts = named_here(GroupKind::new("", "ServiceAccount"));
+    // What an object in here owns, goes when that goes; the owner itself is judged.
+    let owned = |live: &Live| {
+        live.owner_references
+            .iter()
+            .any(|o| here.contains(o.uid.as_str()))
+    };
+    let stays = items.iter().filter(|(kind, live)| {
+        !going.contains(&live.uid)
+            && !owned(live)
+            && !comes_by_itself(kind, live, &services, &accounts)
+    });
+    named.extend(stays.map(|(kind, live)| format!("{} {}", kind.resource.kind, live.name)));
+    named
 }
 
-/// What Kubernetes makes in every namespace, and what some other object owns and takes along anyway.
-fn goes_by_itself(kind: &Kind, live: &Live) -> bool {
-    // The token of a ServiceAccount goes with it, and has no owner reference (before v1.24 each account has one).
-    let is_token = || {
-        live.annotations
-            .contains_key("kubernetes.io/service-account.name")
+/// What Kubernetes makes in every namespace, and for the Services and ServiceAccounts in it.
+fn comes_by_itself(
+    kind: &Kind,
+    live: &Live,
+    services: &BTreeSet<&str>,
+    accounts: &BTreeSet<&str>,
+) -> bool {
+    // The token of a ServiceAccount goes with it, without an owner reference (before v1.24 each account has one).
+    let token = || {
+        let account = live.annotations.get("kubernetes.io/service-account.name");
+        account.is_some_and(|name| accounts.contains(name.as_str()))
     };
-    !live.owner_references.is_empty()
-        || match kind.resource.kind.as_str() {
-            "ServiceAccount" => live.name == "default",
-            "ConfigMap" => live.name == "kube-root-ca.crt",
-            "Secret" => is_token(),
-            "Event" | "Endpoints" | "EndpointSlice" => true,
-            _ => false,
-        }
+    match kind.resource.kind.as_str() {
+        "ServiceAccount" => live.name == "default",
+        "ConfigMap" => live.name == "kube-root-ca.crt",
+        "Secret" => token(),
+        "Endpoints" => services.contains(live.name.as_str()),
+        "Event" => true,
+        _ => false,
+    }
 }

@@ -12,14 +12,14 @@ use crate::plan::child_id;
 use crate::render::Target;
 
 /// Counts addresses in the EndpointSlices of our Services. Slices carry their Service's labels (since v1.20), so that
-/// one list finds just those.
+/// one list finds just those. `None` when we may not, or there are none to count.
 pub(super) async fn endpoint_counts(
     cluster: &Cluster,
     targets: impl Iterator<Item = &Target>,
-) -> Result<BTreeMap<ObjectId, EndpointCount>, ClusterError> {
+) -> Result<Option<BTreeMap<ObjectId, EndpointCount>>, ClusterError> {
     let services: BTreeSet<ObjectId> = targets.map(child_id).collect();
     if services.is_empty() {
-        return Ok(BTreeMap::new());
+        return Ok(None);
     }
     let versions = ["discovery.k8s.io/v1", "discovery.k8s.io/v1beta1"].map(str::to_owned);
     let kinds = cluster.kinds(&versions.clone().into()).await?;
@@ -27,20 +27,18 @@ pub(super) async fn endpoint_counts(
         .iter()
         .find_map(|version| kinds.get(version, "EndpointSlice"))
     else {
-        return Ok(BTreeMap::new());
+        return Ok(None);
     };
     let namespaces = services
         .iter()
         .filter_map(|id| id.namespace.clone())
         .collect();
     let selector = format!("{}={}", MANAGED_BY.0, MANAGED_BY.1);
-    let slices = cluster
-        .objects_in(kind, &namespaces, Some(&selector))
-        .await?;
-    Ok(count_endpoints(&slices)
-        .into_iter()
-        .filter(|(id, _)| services.contains(id))
-        .collect())
+    match cluster.objects_in(kind, &namespaces, Some(&selector)).await {
+        Ok(slices) => Ok(Some(count_endpoints(&slices))),
+        Err(ClusterError::Forbidden(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Counts pods, not addresses: one pod may have an address of each family, in several slices.

@@ -8,6 +8,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::contents::{going, look_again};
 use super::gate::Gate;
 use super::{Done, Outcome};
 use crate::api::{GroupKind, ObjectId};
@@ -15,12 +16,10 @@ use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{Action, Body, Expected, Health, Live, Plan, Step, health, is_secret};
 use crate::render::{Target, stamp, with_owner};
 
-/// How long a new definition may take until it is established. The API server needs a second at most; a server that is
+/// How long a new definition may take until its kind is served. The API server needs a second at most; a server that is
 /// overloaded gets its time.
 const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
 
-/// How long an established kind may take until discovery tells of it: another controller of the API server does that.
-const DISCOVERED_WITHIN: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// A plan and how it is executed.
@@ -58,6 +57,7 @@ impl Execution<'_> {
             .collect();
         let batches: BTreeSet<usize> = plan.steps.iter().map(|step| step.batch).collect();
         let mut gate = Gate::new(plan, self.deadline);
+        let going = going(plan);
         for batch in batches {
             gate.wait_for(batch, cluster, kinds, &results).await;
             let context = Context {
@@ -66,6 +66,7 @@ impl Execution<'_> {
                 results: &results,
                 uids: &uids,
                 gate: &gate,
+                going: &going,
                 failures: results.values().filter(|o| !o.is_good()).count(),
             };
             let mut definitions = Vec::new();
@@ -115,34 +116,14 @@ impl Execution<'_> {
         definitions: &[&str],
     ) -> Result<(), ClusterError> {
         established(self.cluster, kinds, definitions).await;
-        let steps = || self.plan.steps.iter().filter(|s| !s.api_version.is_empty());
-        let versions = steps().map(|step| step.api_version.clone()).collect();
-        let is_new = |step: &&Step| {
-            let group = step.id.group_kind.group.as_str();
-            // A definition is named `<plural>.<group>`.
-            let of_group = |name: &&str| {
-                name.split_once('.')
-                    .is_some_and(|(_, defined)| defined == group)
-            };
-            definitions.iter().any(of_group)
-        };
-        let until = Instant::now() + DISCOVERED_WITHIN;
-        loop {
-            kinds.extend(self.cluster.kinds(&versions).await?);
-            let served = |step: &Step| {
-                kinds
-                    .get(&step.api_version, &step.id.group_kind.kind)
-                    .is_some()
-            };
-            if steps().filter(is_new).all(served) || Instant::now() > until {
-                return Ok(());
-            }
-            sleep(LOOK_AGAIN).await;
-        }
+        let versions = self.plan.steps.iter().map(|step| step.api_version.clone());
+        let versions = versions.filter(|version| !version.is_empty()).collect();
+        kinds.extend(self.cluster.kinds(&versions).await?);
+        Ok(())
     }
 }
 
-/// Waits until these definitions are established, within limits.
+/// Waits until the kinds of these definitions are served, within limits.
 pub(super) async fn established(cluster: &Cluster, kinds: &Kinds, names: &[impl AsRef<str>]) {
     let Some(kind) = kinds.any_version(&GroupKind::definition()) else {
         return;
@@ -152,7 +133,10 @@ pub(super) async fn established(cluster: &Cluster, kinds: &Kinds, names: &[impl 
         async move {
             loop {
                 let crd = cluster.get(kind, None, &name).await;
-                if crd.is_ok_and(|crd| crd.is_some_and(|crd| health(&crd) == Health::Current)) {
+                if let Ok(Some(crd)) = crd
+                    && health(&crd) == Health::Current
+                    && is_discovered(cluster, &crd).await
+                {
                     return;
                 }
                 sleep(LOOK_AGAIN).await;
@@ -163,6 +147,23 @@ pub(super) async fn established(cluster: &Cluster, kinds: &Kinds, names: &[impl 
     let _ = timeout(ESTABLISHED_WITHIN, all).await;
 }
 
+/// Tells whether discovery lists a definition's kind in all versions: that comes a moment after `Established`.
+async fn is_discovered(cluster: &Cluster, crd: &Value) -> bool {
+    let text = |pointer| crd.pointer(pointer).and_then(Value::as_str);
+    let (Some(group), Some(kind)) = (text("/spec/group"), text("/spec/names/kind")) else {
+        return false;
+    };
+    let versions = crd.pointer("/spec/versions").and_then(Value::as_array);
+    let versions: BTreeSet<String> = versions
+        .into_iter()
+        .flatten()
+        .filter(|version| version["served"] == true)
+        .filter_map(|version| Some(format!("{group}/{}", version["name"].as_str()?)))
+        .collect();
+    let found = cluster.kinds(&versions).await;
+    found.is_ok_and(|found| versions.iter().all(|v| found.get(v, kind).is_some()))
+}
+
 #[derive(Clone, Copy)]
 struct Context<'a> {
     cluster: &'a Cluster,
@@ -170,6 +171,7 @@ struct Context<'a> {
     results: &'a HashMap<&'a ObjectId, Outcome>,
     uids: &'a BTreeMap<ObjectId, String>,
     gate: &'a Gate<'a>,
+    going: &'a BTreeSet<String>,
     failures: usize,
 }
 
@@ -239,6 +241,7 @@ impl Context<'_> {
             Body::None => Ok((Outcome::Unchanged, None)),
             Body::Delete | Body::Prune => {
                 let expected = step.expected.as_ref().ok_or_else(|| unplanned(step))?;
+                look_again(self.cluster, step, self.going).await?;
                 self.cluster
                     .delete(kind, namespace, &step.id.name, expected)
                     .await?;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Settings;
 use super::inventory::Inventory;
-use crate::api::names::{API_VERSION, APPLYSET_ID, APPLYSET_TOOLING, SYNC};
+use crate::api::names::{API_VERSION, APPLYSET_ID, APPLYSET_TOOLING, SOURCE, SYNC};
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::plan::Live;
 
@@ -29,7 +29,17 @@ pub fn check_tooling(parent: Option<&Value>) -> Result<(), ClusterError> {
     }
 }
 
+/// Tells what other source a parent was last written from, when nobody said that this one is meant to follow it.
+pub fn other_source<'a>(parent: Option<&'a Value>, settings: &Settings) -> Option<&'a str> {
+    let annotations = parent?.pointer("/metadata/annotations")?;
+    let source = annotations.get(SOURCE)?.as_str()?;
+    (!settings.named && source != settings.source).then_some(source)
+}
+
 /// Writes what the set may hold, unless the parent says just that already.
+///
+/// The write fails with [`ClusterError::Changed`] when the parent is no longer the one that was read: another run may
+/// have added to it, and what that run applied must not be forgotten.
 ///
 /// # Errors
 /// As the server answers.
@@ -41,7 +51,8 @@ pub async fn keep_inventory(
     inventory: &Inventory,
 ) -> Result<Option<Live>, ClusterError> {
     let applyset = settings.applyset();
-    let annotations = inventory.annotations(&settings.namespace);
+    let mut annotations = BTreeMap::from(inventory.annotations(&settings.namespace));
+    annotations.insert(SOURCE, settings.source.clone());
     let metadata = parent.and_then(|parent| parent.get("metadata"));
     let says = |map: &str, key: &str, value: &str| {
         metadata.and_then(|m| m.get(map)?.get(key)?.as_str()) == Some(value)
@@ -53,23 +64,25 @@ pub async fn keep_inventory(
     {
         return Ok(None);
     }
-    let tooling = (
-        APPLYSET_TOOLING,
-        format!("{TOOL}/v{}", env!("CARGO_PKG_VERSION")),
-    );
-    let annotations: BTreeMap<&str, String> = annotations.into_iter().chain([tooling]).collect();
+    let tooling = format!("{TOOL}/v{}", env!("CARGO_PKG_VERSION"));
+    annotations.insert(APPLYSET_TOOLING, tooling);
+    let mut identity = json!({
+        "name": settings.name,
+        "namespace": settings.namespace,
+        "labels": { APPLYSET_ID: applyset },
+        "annotations": annotations,
+    });
+    let version = metadata.and_then(|m| m.get("resourceVersion"));
+    if let (Some(version), Some(identity)) = (version, identity.as_object_mut()) {
+        identity.insert("resourceVersion".into(), version.clone());
+    }
     let object = json!({
         "apiVersion": API_VERSION,
         "kind": SYNC,
-        "metadata": {
-            "name": settings.name,
-            "namespace": settings.namespace,
-            "labels": { APPLYSET_ID: applyset },
-            "annotations": annotations,
-        },
+        "metadata": identity,
         "spec": {},
     });
-    match cluster.apply(kind, &object, true).await {
+    match cluster.apply_inventory(kind, &object).await {
         Ok(live) => Ok(Some(live)),
         Err(ClusterError::NotFound(message)) => Err(ClusterError::NotFound(format!(
             "Sync {}/{} cannot be kept: {message}; create the namespace, add it to the source, or choose another with -n",
@@ -77,4 +90,18 @@ pub async fn keep_inventory(
         ))),
         Err(error) => Err(error),
     }
+}
+
+/// Reads the parent as it is now.
+///
+/// # Errors
+/// As the server answers.
+pub async fn read_parent(
+    cluster: &Cluster,
+    kind: &Kind,
+    settings: &Settings,
+) -> Result<Option<Value>, ClusterError> {
+    cluster
+        .get(kind, Some(&settings.namespace), &settings.name)
+        .await
 }

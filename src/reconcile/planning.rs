@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::contents::guard_contents;
-use super::parent::check_tooling;
+use super::parent::{check_tooling, other_source};
 use super::survey::survey;
 use super::{Settings, Survey, execute};
 use crate::api::{GroupKind, crds};
@@ -62,7 +62,8 @@ pub async fn make_plan(
         prune: PruneRules {
             enabled: settings.prune,
             complete: !diagnostics.iter().any(|d| d.severity == Severity::Error),
-            unseen: survey.known.unseen.first().map(String::as_str),
+            unseen: survey.known.unseen.values().next().map(String::as_str),
+            other_source: other_source(survey.parent.as_ref(), settings),
             empty: survey.desired.is_empty(),
             allow_empty: settings.allow_empty,
             limit: settings.prune_limit.as_ref(),
@@ -72,7 +73,7 @@ pub async fn make_plan(
     };
     let mut plan = build(&inputs);
     let (targets, _) = targets(&inputs);
-    guard_contents(cluster, &mut plan).await;
+    guard_contents(cluster, &mut plan).await?;
     Ok(Planned {
         plan,
         survey,

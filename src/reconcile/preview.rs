@@ -189,7 +189,7 @@ async fn dry_run(
         }
         None => None,
     };
-    let (merged, refused) = ask(cluster, kind, step, object).await?;
+    let (merged, refused) = ask(cluster, kind, step, object).await;
     // What is refused for a reason of its own keeps that.
     let refused = refused.filter(|_| step.action != Action::Refuse);
     let (Some(live), Some(mut merged)) = (live, merged) else {
@@ -215,35 +215,24 @@ async fn dry_run(
 }
 
 /// What the server makes of an object, if anything, and why it would not do it, if so.
-///
-/// # Errors
-/// When it does not answer: then nothing is known of this object.
 async fn ask(
     cluster: &Cluster,
     kind: &Kind,
     step: &Step,
     object: &Value,
-) -> Result<(Option<Value>, Option<ClusterError>), ClusterError> {
+) -> (Option<Value>, Option<ClusterError>) {
     let force = match &step.body {
         Body::Apply { force, .. } => *force,
         _ => true,
     };
-    let error = match cluster.dry_run(kind, object, force).await {
-        Ok(merged) => return Ok((Some(merged), None)),
-        Err(error) if is_secret(object) => error.without_values(),
-        Err(error) => error,
-    };
-    match error {
+    match cluster.dry_run(kind, object, force).await {
+        Ok(merged) => (Some(merged), None),
         // What it would look like is worth seeing even so.
-        ClusterError::FieldConflict(_) => {
-            let merged = cluster.dry_run(kind, object, true).await;
-            Ok((merged.ok(), Some(error)))
+        Err(error @ ClusterError::FieldConflict(_)) => {
+            (cluster.dry_run(kind, object, true).await.ok(), Some(error))
         }
-        ClusterError::Unavailable(message) => Err(ClusterError::Unavailable(format!(
-            "dry-run {}: {message}",
-            step.id
-        ))),
-        error => Ok((None, Some(error))),
+        Err(error) if is_secret(object) => (None, Some(error.without_values())),
+        Err(error) => (None, Some(error)),
     }
 }
 
@@ -251,7 +240,7 @@ async fn ask(
 fn object_to_send(step: &Step, ground: &Ground) -> Option<Value> {
     match &step.body {
         Body::None | Body::Delete | Body::Prune => None,
-        Body::Apply { object, .. } => Some(object.clone()),
+        Body::Apply { object, .. } => Some(Value::clone(object)),
         Body::Child { object, target, .. } => {
             let mut object = object.clone();
             if let Some(uid) = ground.uids.get(target) {

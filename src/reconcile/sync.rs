@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::execute::Execution;
 use super::inventory::Inventory;
-use super::parent::keep_inventory;
+use super::parent::{keep_inventory, other_source, read_parent};
 use super::targets::{Facts as TargetFacts, TargetReport, report_targets};
 use super::wait::{Unhealthy, wait_until_current};
 use super::{Done, Outcome, Planned, Settings, Survey, record};
@@ -17,8 +18,11 @@ use crate::api::names::{API_VERSION, SYNC};
 use crate::api::target::TargetStatus;
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::load::Severity;
-use crate::plan::{Action, Body, Step, index};
+use crate::plan::{Action, Body, Live, Step, index};
 use crate::render::{Desired, Target};
+
+/// More runs than these at once would wait for each other anyway.
+const TRIES: u32 = 10;
 
 /// Between two looks at the rollout behind Targets.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -54,9 +58,13 @@ pub async fn sync(
         ))
     })?;
     make_own_namespace(cluster, &planned, settings).await?;
-    let parent = planned.survey.parent.as_ref();
-    let most = Inventory::read(parent).union(&inventory(&planned, &[]));
-    let written = keep_inventory(cluster, &kind, parent, settings, &most).await?;
+    let mut settings = settings.clone();
+    // What the set was written from is remembered until somebody says that another source takes over.
+    if let Some(other) = other_source(planned.survey.parent.as_ref(), &settings) {
+        settings.source = other.to_owned();
+    }
+    let settings = &settings;
+    let (most, written) = widen(cluster, &kind, &mut planned, settings).await?;
 
     let deadline = settings.wait.map(|wait| Instant::now() + wait);
     let execution = Execution {
@@ -88,16 +96,10 @@ pub async fn sync(
             .push(format!("the status of Targets is not up to date: {error}"));
     }
 
-    let least = inventory(&planned, &report.done);
-    // Members of a kind that could not be listed may be there all the same, and must be found when it can be.
-    let all_seen = planned.survey.known.unseen.is_empty();
-    if all_seen && least != most {
-        let kept = keep_inventory(cluster, &kind, None, settings, &least).await;
-        if let Err(error) = kept {
-            report
-                .trouble
-                .push(format!("the inventory names more than there is: {error}"));
-        }
+    if let Err(error) = narrow(&run, &kind, &planned, &report.done, &most, written.as_ref()).await {
+        report
+            .trouble
+            .push(format!("the inventory names more than there is: {error}"));
     }
     let generation = written.and_then(|live| live.generation);
     if let Err(error) = write_status(&run, &kind, &planned, &report, generation).await {
@@ -106,6 +108,53 @@ pub async fn sync(
             .push(format!("the status of the Sync is not up to date: {error}"));
     }
     Ok((planned, report))
+}
+
+/// Makes the parent name all that was there before and all that is to come, whatever other runs write meanwhile.
+async fn widen(
+    cluster: &Cluster,
+    kind: &Kind,
+    planned: &mut Planned,
+    settings: &Settings,
+) -> Result<(Inventory, Option<Live>), ClusterError> {
+    let wanted = inventory(planned, &[]);
+    let mut tries = 0;
+    loop {
+        let parent = planned.survey.parent.as_ref();
+        let most = Inventory::read(parent).union(&wanted);
+        match keep_inventory(cluster, kind, parent, settings, &most).await {
+            Err(ClusterError::Changed(_)) if tries < TRIES => {
+                tries += 1;
+                planned.survey.parent = read_parent(cluster, kind, settings).await?;
+            }
+            written => return Ok((most, written?)),
+        }
+    }
+}
+
+/// Takes from the parent what is there no more. `most` is what it says, and `written` its metadata if this run wrote it.
+async fn narrow(
+    run: &Run<'_>,
+    kind: &Kind,
+    planned: &Planned,
+    done: &[Done],
+    most: &Inventory,
+    written: Option<&Live>,
+) -> Result<(), ClusterError> {
+    let least = inventory(planned, done);
+    // Members that we may not see are members all the same: nothing is taken off the list then.
+    if !planned.survey.known.unseen.is_empty() || least == *most {
+        return Ok(());
+    }
+    let parent = match written {
+        Some(live) => Some(json!({ "metadata": { "resourceVersion": live.resource_version } })),
+        None => planned.survey.parent.clone(),
+    };
+    match keep_inventory(run.cluster, kind, parent.as_ref(), run.settings, &least).await {
+        // Another run has added to it since; a list that names too much does no harm.
+        Ok(_) | Err(ClusterError::Changed(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// What a run is done with.

@@ -95,7 +95,10 @@ pub async fn report_targets(
     let writes = states.into_iter().map(|(target, deployment, intent)| {
         let service = match intent {
             Intent::Applied => {
-                ServiceState::Applied(counts.get(&child_id(&target)).copied().unwrap_or_default())
+                let count = |counts: &BTreeMap<_, _>| {
+                    counts.get(&child_id(&target)).copied().unwrap_or_default()
+                };
+                ServiceState::Applied(counts.as_ref().map(count))
             }
             Intent::Other(state) => state,
         };
@@ -192,7 +195,9 @@ async fn refresh_deployments(
             namespace,
             name,
         };
-        known.deployments.insert(id, Deployment::from_json(&object));
+        known
+            .deployments
+            .extend(Deployment::from_live(&object).map(|d| (id, d)));
     }
     Ok(())
 }

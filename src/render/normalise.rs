@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::digest::sha256;
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF};
+use crate::load::spell_quantities;
 
 /// Fields of `metadata` that only the server writes.
 pub(crate) const SERVER_METADATA: [&str; 8] = [
@@ -24,9 +25,12 @@ pub(crate) const SERVER_METADATA: [&str; 8] = [
 /// - `null`s go: sent, they would become fields that we own (measured on v1.20.2).
 /// - `status` and server-written metadata go: they are not the author's to say.
 /// - `stringData` becomes `data`: the server copies its values without an owner, so that an edit would go unseen.
+/// - quantities that are numbers become strings (see [`spell_quantities`]).
+/// - an aggregated ClusterRole's `rules` and a StorageClass's empty `parameters` go: see there.
 /// - `protocol: TCP` is filled in: it is part of a list key, for which v1.20 knows no default.
 pub fn sendable(mut object: Value) -> Value {
     strip_nulls(&mut object);
+    spell_quantities(&mut object);
     let kind = object
         .get("kind")
         .and_then(Value::as_str)
@@ -48,6 +52,14 @@ pub fn sendable(mut object: Value) -> Value {
     }
     if api_version == "v1" && kind == "Secret" {
         merge_string_data(fields);
+    }
+    if kind == "ClusterRole" && fields.contains_key("aggregationRule") {
+        // The controller's to fill; usually written as `[]`.
+        fields.remove("rules");
+    }
+    if kind == "StorageClass" && fields.get("parameters").is_some_and(|p| p == &json!({})) {
+        // Not stored, so that every later apply would look like a forbidden change (seen on v1.20.2).
+        fields.remove("parameters");
     }
     if let Some(spec) = fields.get_mut("spec") {
         match (api_version.as_str(), kind.as_str()) {

@@ -44,10 +44,12 @@ pub(super) async fn members(
     let mut known = Known::default();
     for (kind, items) in plain {
         match items {
-            Ok(items) => known
-                .members
-                .extend(items.into_iter().map(|live| (id_of(kind, &live), live))),
-            Err(why) => known.unseen.push(why),
+            Ok(items) => {
+                let members = items.into_iter().filter(|live| !live.is_copy());
+                let members = members.map(|live| (id_of(kind, &live), live));
+                known.members.extend(members);
+            }
+            Err(why) => drop(known.unseen.insert(kind.group_kind(), why)),
         }
     }
     for (kind, items) in scalable {
@@ -59,7 +61,7 @@ pub(super) async fn members(
                     }
                 }
             }
-            Err(why) => known.unseen.push(why),
+            Err(why) => drop(known.unseen.insert(kind.group_kind(), why)),
         }
     }
     Ok(known)
@@ -109,9 +111,8 @@ fn note_workload(kind: &Kind, object: &Value, known: &mut Known) -> Option<(Obje
         known.replicas.insert(id.clone(), replicas);
     }
     if id.group_kind.kind == "Deployment" {
-        known
-            .deployments
-            .insert(id.clone(), Deployment::from_json(object));
+        let live = Deployment::from_live(object);
+        known.deployments.extend(live.map(|d| (id.clone(), d)));
     }
     Some((id, live))
 }
@@ -212,8 +213,7 @@ async fn missing_namespaces<'a>(
         .collect())
 }
 
-/// Finds the workloads that an autoscaler scales. Asks only where replicas are no longer what a manifest states; who may
-/// not ask does not touch those.
+/// Finds the workloads that an autoscaler scales. Asks only where replicas are no longer what a manifest states.
 pub(super) async fn find_scaled(
     cluster: &Cluster,
     desired: &[Desired],
@@ -231,19 +231,19 @@ pub(super) async fn find_scaled(
         return Ok(());
     };
     let namespaces = maybe.iter().filter_map(|id| id.namespace.clone()).collect();
-    let live = match seen(kind, cluster.objects_in(kind, &namespaces, None).await)?.1 {
+    let live = match cluster.objects_in(kind, &namespaces, None).await {
         Ok(live) => live,
-        Err(why) => {
-            let blind = maybe.into_iter().map(|id| (id.clone(), why.clone()));
-            let blind: Vec<_> = blind.collect();
-            known.forbidden.extend(blind);
+        // An autoscaler may be there: its replicas are left as they are.
+        Err(ClusterError::Forbidden(_)) => {
+            known.scaled = maybe.into_iter().cloned().collect();
             return Ok(());
         }
+        Err(error) => return Err(error),
     };
     let in_source = desired
         .iter()
         .filter(|d| d.id.group_kind == autoscaler)
-        .map(|d| &d.object);
+        .map(|d| &*d.object);
     let scaled: BTreeSet<(&str, &str, &str)> =
         live.iter().chain(in_source).filter_map(scales).collect();
     let is_scaled = |id: &&ObjectId| {

@@ -12,7 +12,7 @@ use self::members::{find_scaled, others};
 use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::Settings;
 use super::inventory::Inventory;
-use crate::api::names::{API_VERSION, SYNC, TARGET};
+use crate::api::names::{API_VERSION, GROUP, SYNC, TARGET};
 use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::load::{Diagnostic, Document, Schemas};
@@ -57,10 +57,17 @@ pub async fn survey(
     let mut versions: BTreeSet<String> = documents.iter().map(|d| d.api_version.clone()).collect();
     versions.extend(["v1", "apps/v1", API_VERSION].map(str::to_owned));
     let sync = Kind::sync();
-    let (mut kinds, parent) = try_join!(
-        cluster.kinds(&versions),
-        cluster.get(&sync, Some(&settings.namespace), &settings.name),
-    )?;
+    let parent = async {
+        match cluster
+            .get(&sync, Some(&settings.namespace), &settings.name)
+            .await
+        {
+            Ok(parent) => Ok((parent, None)),
+            Err(ClusterError::Forbidden(message)) => Ok((None, Some(message))),
+            Err(error) => Err(error),
+        }
+    };
+    let (mut kinds, (parent, hidden)) = try_join!(cluster.kinds(&versions), parent)?;
     let inventory = Inventory::read(parent.as_ref());
     if inventory
         .group_kinds
@@ -74,7 +81,7 @@ pub async fn survey(
             .collect();
         kinds.extend(
             cluster
-                .preferred_kinds(|group| groups.contains(group))
+                .kinds_of_groups(|group| groups.contains(group))
                 .await?,
         );
     }
@@ -108,6 +115,10 @@ pub async fn survey(
         live_targets(cluster, &kinds, &reach),
         early_services(cluster, &kinds, &reach, with_targets),
     )?;
+    if let Some(message) = hidden {
+        let why = format!("the inventory cannot be read: {message}");
+        known.unseen.insert(GroupKind::new(GROUP, SYNC), why);
+    }
     match targets {
         Ok(targets) => sort_targets(targets, &applyset, &mut known),
         Err(why) if with_targets => {
@@ -117,7 +128,7 @@ pub async fn survey(
             known
                 .forbidden
                 .extend(asked_for.map(|d| (d.id.clone(), why.clone())));
-            known.unseen.push(why);
+            known.unseen.insert(Target::group_kind(), why);
         }
         Err(_) => {}
     }
