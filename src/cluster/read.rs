@@ -41,6 +41,17 @@ struct MetadataOnly {
     metadata: Live,
 }
 
+/// The parts of an object that a controller looks at; its metadata would be the larger half of it as JSON.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Parts {
+    /// Metadata.
+    pub metadata: Live,
+    /// What it asks for.
+    pub spec: Option<Value>,
+    /// How it is.
+    pub status: Option<Value>,
+}
+
 impl Cluster {
     /// Lists the metadata of a kind's objects, in one namespace or in all.
     ///
@@ -116,6 +127,18 @@ impl Cluster {
             .map(|object| object.metadata))
     }
 
+    /// Lists objects of a kind, of which only some parts are kept.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn list_parts(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+    ) -> Result<Vec<Parts>, ClusterError> {
+        self.list(kind, namespace, None, Request::list).await
+    }
+
     async fn list<T: DeserializeOwned>(
         &self,
         kind: &Kind,
@@ -134,7 +157,7 @@ impl Cluster {
         let mut items = Vec::new();
         loop {
             let request = build(&request(kind, namespace), &params).map_err(invalid)?;
-            let list: List<T> = self.client.request(request).await?;
+            let list: List<T> = self.request(request).await?;
             items.extend(list.items.unwrap_or_default());
             match list.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => params = params.continue_token(&token),
@@ -147,12 +170,7 @@ impl Cluster {
         &self,
         request: http::Request<Vec<u8>>,
     ) -> Result<Option<T>, ClusterError> {
-        match self
-            .client
-            .request(request)
-            .await
-            .map_err(ClusterError::from)
-        {
+        match self.request(request).await {
             Ok(object) => Ok(Some(object)),
             Err(ClusterError::NotFound(_)) => Ok(None),
             Err(error) => Err(error),

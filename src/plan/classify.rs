@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::annotations::{foreign_tool, leaves_alone};
-use super::live::Live;
+use super::fields::Fields;
+use super::live::{Live, ManagedFields};
 use super::managed::{FieldPath, foreign_steps, holds_item, intruders, lost_fields, other_owners};
 use super::step::{Action, Conflict};
 use crate::api::{names, split_api_version};
@@ -50,7 +51,7 @@ pub fn classify_member(
     let Some(live) = live else {
         return Verdict::new(Action::Create, "it is not in the cluster");
     };
-    if let Some(refusal) = terminating(live).or_else(|| owned_by_others(live, applyset)) {
+    if let Some(refusal) = terminating(live).or_else(|| owned_by_others(desired, live, applyset)) {
         return refusal;
     }
     if live.applyset().is_none() {
@@ -63,19 +64,47 @@ pub fn classify_member(
         .ours()
         .filter(|entry| Some(entry.api_version.as_str()) == api_version(desired))
     else {
-        return Verdict::new(
-            Action::Configure,
-            "we own nothing of it in this API version",
-        );
+        let lost = lost_fields(desired, &Fields::default());
+        return Verdict {
+            force: yielded(&lost, live),
+            ..Verdict::new(
+                Action::Configure,
+                "we own nothing of it in this API version",
+            )
+        };
     };
+    let lost = lost_fields(desired, &entry.fields);
     if live.applied_digest() != Some(digest) {
         // An edit of the digest alone looks like a new manifest: applying it is right all the same.
-        return Verdict::new(Action::Configure, "the manifest has changed");
+        return Verdict {
+            force: yielded(&lost, live),
+            ..Verdict::new(Action::Configure, "the manifest has changed")
+        };
     }
-    match lost_fields(desired, &entry.fields) {
-        lost if lost.is_empty() => Verdict::new(Action::Unchanged, "it is as applied"),
-        lost => drift(&lost, live),
+    if lost.is_empty() {
+        return Verdict::new(Action::Unchanged, "it is as applied");
     }
+    drift(&lost, live)
+}
+
+/// Tells whether all that others own of these fields may be taken without a word: what people changed by hand in a
+/// member of ours, what a restore left without an owner, and the marks that only we write.
+///
+/// A new commit then undoes a hand edit just as an old one does. What a controller or another tool owns stays a conflict.
+fn yielded(lost: &[FieldPath], live: &Live) -> bool {
+    let by_hand = |entry: &ManagedFields| {
+        let tool = entry.manager.strip_prefix("kubectl");
+        let tool = tool.filter(|rest| *rest != "-client-side-apply" && *rest != "-last-applied");
+        entry.operation == "Update" && (tool.is_some() || entry.manager == "before-first-apply")
+    };
+    let marks = [names::APPLIED_DIGEST, names::APPLYSET_PART_OF];
+    lost.iter().all(|path| {
+        let path_text = path.to_string();
+        marks.iter().any(|mark| path_text.ends_with(mark))
+            || other_owners(path, &live.managed_fields)
+                .into_iter()
+                .all(by_hand)
+    })
 }
 
 /// Judges the Service of a Target, which is ours from end to end: `spec.ports` and `spec.selector` are exclusive.
@@ -204,9 +233,7 @@ pub fn purge(desired: &Value, live: &Live) -> Option<Value> {
     (!spec.is_empty()).then(|| json!({ "spec": spec }))
 }
 
-fn exclusive_intruders(
-    live: &Live,
-) -> impl Iterator<Item = (&super::live::ManagedFields, FieldPath)> {
+fn exclusive_intruders(live: &Live) -> impl Iterator<Item = (&ManagedFields, FieldPath)> {
     [["spec", "ports"], ["spec", "selector"]]
         .into_iter()
         .flat_map(|path| intruders(&path, &live.managed_fields))
@@ -224,21 +251,31 @@ fn terminating(live: &Live) -> Option<Verdict> {
     ))
 }
 
-fn owned_by_others(live: &Live, applyset: &str) -> Option<Verdict> {
+fn owned_by_others(desired: &Value, live: &Live, applyset: &str) -> Option<Verdict> {
     if let Some(other) = live.applyset().filter(|set| *set != applyset) {
         return Some(Verdict::new(
             Action::Refuse,
             format!("it is a member of another apply set ({other})"),
         ));
     }
-    if let Some(owner) = live.controller() {
+    let stated = |uid: &str| {
+        let owners = desired
+            .pointer("/metadata/ownerReferences")
+            .and_then(Value::as_array);
+        owners.is_some_and(|owners| {
+            owners
+                .iter()
+                .any(|o| o.get("uid").is_some_and(|u| u == uid))
+        })
+    };
+    if let Some(owner) = live.controller().filter(|owner| !stated(&owner.uid)) {
         return Some(Verdict::new(
             Action::Refuse,
             format!("it is controlled by {} {}", owner.kind, owner.name),
         ));
     }
     // A mark that we applied ourselves, because the manifest carries it, says nothing.
-    if live.applyset().is_some() {
+    if live.shows_that_we_labelled_it() {
         return None;
     }
     let (tool, mark) = foreign_tool(live)?;

@@ -1,43 +1,32 @@
 //! Before a Namespace or a definition is pruned: what would go with it that the plan does not delete by itself?
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 
-use crate::cluster::{Cluster, ClusterError, Kind};
-use crate::plan::{Action, Body, Live, Plan, Step, judge_contents, takes_others_along};
+use crate::api::GroupKind;
+use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
+use crate::plan::{
+    Action, Body, Health, Live, Plan, Step, health, judge_contents, takes_others_along,
+};
 use crate::render::Scope;
+
+/// Longer than any API that works needs to name its kinds.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// Refuses the prunes that would take along what is to stay: objects of others, and members that are wanted or kept.
 ///
 /// # Errors
 /// When the server cannot be asked.
 pub async fn guard_contents(cluster: &Cluster, plan: &mut Plan) -> Result<(), ClusterError> {
-    let prunes = |step: &Step| step.action == Action::Delete && step.body == Body::Prune;
-    let risky = |step: &Step| prunes(step) && takes_others_along(&step.id.group_kind);
-    if !plan.steps.iter().any(risky) {
+    if !plan.steps.iter().any(takes_along) {
         return Ok(());
     }
-    let going: BTreeSet<String> = plan
-        .steps
-        .iter()
-        .filter(|step| step.action == Action::Delete)
-        .filter_map(|step| Some(step.expected.as_ref()?.uid.clone()))
-        .collect();
-    let kinds = cluster.kinds_of_groups(|_| true).await?;
-    for step in plan.steps.iter_mut().filter(|step| risky(step)) {
-        let staying = if step.id.group_kind.kind == "Namespace" {
-            let inside = kinds.each().filter(|kind| kind.scope == Scope::Namespaced);
-            staying(cluster, inside, Some(&step.id.name), &going).await?
-        } else {
-            // `<plural>.<group>`
-            let (plural, group) = step.id.name.split_once('.').unwrap_or((&step.id.name, ""));
-            let defined = kinds
-                .each()
-                .filter(|kind| kind.resource.plural == plural && kind.resource.group == group);
-            staying(cluster, defined, None, &going).await?
-        };
-        if let Err(why) = judge_contents(&staying) {
+    let going = going(plan);
+    let look = Look::at(cluster).await?;
+    for step in plan.steps.iter_mut().filter(|step| takes_along(step)) {
+        if let Err(why) = judge_contents(&look.staying(cluster, step, &going).await) {
             step.action = Action::Refuse;
             step.reason = why;
             step.body = Body::None;
@@ -46,28 +35,124 @@ pub async fn guard_contents(cluster: &Cluster, plan: &mut Plan) -> Result<(), Cl
     Ok(())
 }
 
-/// Names what would go along, or might: a kind that we may not look at counts as one.
+/// Looks once more, right before the delete: applying and waiting may have taken minutes since the plan was made.
+///
+/// # Errors
+/// Why it must not go, or when the server cannot be asked.
+pub async fn look_again(
+    cluster: &Cluster,
+    step: &Step,
+    going: &BTreeSet<String>,
+) -> Result<(), ClusterError> {
+    if !takes_along(step) {
+        return Ok(());
+    }
+    let staying = Look::at(cluster).await?.staying(cluster, step, going).await;
+    judge_contents(&staying).map_err(ClusterError::Changed)
+}
+
+/// The uids of all that a plan deletes.
+pub fn going(plan: &Plan) -> BTreeSet<String> {
+    let deletes = plan
+        .steps
+        .iter()
+        .filter(|step| step.action == Action::Delete);
+    deletes
+        .filter_map(|step| Some(step.expected.as_ref()?.uid.clone()))
+        .collect()
+}
+
+fn takes_along(step: &Step) -> bool {
+    step.action == Action::Delete
+        && step.body == Body::Prune
+        && takes_others_along(&step.id.group_kind)
+}
+
+/// What a cluster serves at a moment.
+struct Look {
+    kinds: Kinds,
+    /// What namespaces may hold of APIs that do not answer.
+    hidden: BTreeSet<String>,
+}
+
+impl Look {
+    async fn at(cluster: &Cluster) -> Result<Self, ClusterError> {
+        let (kinds, silent) = cluster.all_kinds(ANSWER_WITHIN).await?;
+        let down = unavailable_apis(cluster, &kinds).await?;
+        let hidden = silent.into_iter().chain(down);
+        let hidden = hidden.map(|api| format!("what {api} holds, which cannot be seen now"));
+        Ok(Self {
+            kinds,
+            hidden: hidden.collect(),
+        })
+    }
+
+    async fn staying(
+        &self,
+        cluster: &Cluster,
+        step: &Step,
+        going: &BTreeSet<String>,
+    ) -> BTreeSet<String> {
+        let name = step.id.name.as_str();
+        if step.id.group_kind.kind == "Namespace" {
+            let inside = self
+                .kinds
+                .each()
+                .filter(|kind| kind.scope == Scope::Namespaced);
+            let mut inside = staying(cluster, inside, Some(name), going).await;
+            inside.extend(self.hidden.iter().cloned());
+            return inside;
+        }
+        // `<plural>.<group>`
+        let (plural, group) = name.split_once('.').unwrap_or((name, ""));
+        let defined = self
+            .kinds
+            .each()
+            .filter(|kind| kind.resource.plural == plural && kind.resource.group == group);
+        staying(cluster, defined, None, going).await
+    }
+}
+
+/// Names aggregated APIs that are down. While one is, its kinds may not even be in discovery.
+async fn unavailable_apis(cluster: &Cluster, kinds: &Kinds) -> Result<Vec<String>, ClusterError> {
+    let services = GroupKind::new("apiregistration.k8s.io", "APIService");
+    let Some(kind) = kinds.any_version(&services) else {
+        return Ok(Vec::new());
+    };
+    match cluster.list_objects(kind, None, None).await {
+        Ok(services) => Ok(services
+            .iter()
+            .filter(|service| health(service) != Health::Current)
+            .filter_map(|service| Some(service.pointer("/metadata/name")?.as_str()?.to_owned()))
+            .collect()),
+        Err(ClusterError::Forbidden(_)) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Names what would go along, or might: a kind that cannot be listed counts as one.
 async fn staying(
     cluster: &Cluster,
     kinds: impl Iterator<Item = &Kind>,
     namespace: Option<&str>,
     going: &BTreeSet<String>,
-) -> Result<BTreeSet<String>, ClusterError> {
-    let lists = kinds.filter(|kind| kind.listable).map(|kind| async move {
-        match cluster.list_metadata(kind, namespace, None).await {
-            Ok(items) => Ok((kind, Ok(items))),
-            Err(ClusterError::Forbidden(_)) => Ok((kind, Err("objects that we may not list"))),
-            // A kind that its server cannot list now, or not at all, such as some of an aggregated API.
-            Err(ClusterError::NotFound(_) | ClusterError::Invalid(_)) => Ok((kind, Ok(Vec::new()))),
-            Err(error) => Err(error),
-        }
-    });
+) -> BTreeSet<String> {
+    let lists = kinds
+        .filter(|kind| kind.listable)
+        .map(|kind| async move { (kind, cluster.list_metadata(kind, namespace, None).await) });
     let mut named = BTreeSet::new();
     let mut items: Vec<(&Kind, Live)> = Vec::new();
-    for (kind, answer) in try_join_all(lists).await? {
+    for (kind, answer) in join_all(lists).await {
         match answer {
             Ok(found) => items.extend(found.into_iter().map(|live| (kind, live))),
-            Err(why) => drop(named.insert(format!("{} {why}", kind.resource.kind))),
+            // The kind has gone since, and its objects with it.
+            Err(ClusterError::NotFound(_)) => {}
+            Err(_) => {
+                named.insert(format!(
+                    "objects of kind {}, which cannot be listed",
+                    kind.resource.kind
+                ));
+            }
         }
     }
     let here: BTreeSet<&str> = items.iter().map(|(_, live)| live.uid.as_str()).collect();
@@ -86,7 +171,7 @@ async fn staying(
         !going.contains(&live.uid) && !owned(live) && !comes_by_itself(kind, live, &services)
     });
     named.extend(stays.map(|(kind, live)| format!("{} {}", kind.resource.kind, live.name)));
-    Ok(named)
+    named
 }
 
 /// What Kubernetes makes in every namespace.

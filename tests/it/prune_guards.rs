@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::support::manifest::{Change, config_map, secret};
+use crate::support::lab::eventually;
+use crate::support::manifest::{Change, config_map, secret, service};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -241,23 +242,41 @@ fn nothing_is_pruned_when_an_apply_has_failed() {
     assert_eq!(ns.get("configmaps", "fixed")["data"]["key"], "1");
 }
 
+/// `kubectl get -o yaml`, another name, `kubectl create`: the label comes along.
 #[test]
-fn an_object_that_changed_since_it_was_planned_is_the_one_that_stays() {
-    // Deleted and made anew by hand, with the label copied: another uid, but a member all the same.
-    let (ns, source) = left("anew");
-    let mut copy = ns.get("configmaps", "gone");
-    ns.delete("configmaps", "gone");
-    let metadata = copy["metadata"].as_object_mut().unwrap();
-    metadata.retain(|key, _| matches!(key.as_str(), "name" | "labels"));
-    ns.create("configmaps", &copy);
-    // The plan is made from what is there now, so this is known and goes.
+fn what_somebody_has_copied_from_ours_is_not_deleted() {
+    let (ns, source) = left("copied");
+    for copied in ["labels", "annotations"] {
+        let mut copy = ns.get("configmaps", "a");
+        let metadata = copy["metadata"].as_object_mut().unwrap();
+        metadata.retain(|key, _| key == "labels" || key == copied);
+        metadata.insert("name".into(), json!(format!("copy-of-{copied}")));
+        ns.create("configmaps", &copy);
+    }
+    let report = ns.sync(&source).arg("--prune").ok();
+    assert_eq!(report.outcome("ConfigMap", "gone"), "deleted");
     assert_eq!(
-        ns.sync(&source)
-            .arg("--prune")
-            .ok()
-            .outcome("ConfigMap", "gone"),
-        "deleted"
+        ns.members(),
+        ["a", "b", "copy-of-annotations", "copy-of-labels"]
     );
+}
+
+/// The endpoints controller copies a Service's labels.
+#[test]
+fn what_a_controller_has_copied_our_label_to_is_not_deleted() {
+    let ns = Namespace::new("endpoints");
+    let outside = json!({
+        "apiVersion": "v1", "kind": "Endpoints", "metadata": { "name": "outside" },
+        "subsets": [{ "addresses": [{ "ip": "192.0.2.1" }], "ports": [{ "port": 443, "protocol": "TCP" }] }],
+    });
+    let source = Source::new().with("a.yaml", &[service("web"), outside]);
+    let set = ns.sync(&source).ok().json()["sync"]["applySet"].clone();
+    let made = eventually("Endpoints of the Service", || ns.find("endpoints", "web"));
+    let label = &made["metadata"]["labels"]["applyset.kubernetes.io/part-of"];
+    assert_eq!(*label, set, "the controller does not copy labels any more");
+    ns.sync(&source).arg("--prune").ok().nothing_to_do();
+    let after = ns.get("endpoints", "web");
+    assert_eq!(made["metadata"]["uid"], after["metadata"]["uid"]);
 }
 
 #[test]

@@ -152,7 +152,7 @@ pub fn path(resource: &str, namespace: Option<&str>, name: Option<&str>) -> Stri
     let (plural, subresource) = resource.split_once(':').unwrap_or((resource, ""));
     let (plural, api) = match plural {
         "configmaps" | "secrets" | "services" | "pods" | "namespaces" | "nodes"
-        | "serviceaccounts" => (plural, "api/v1".to_owned()),
+        | "serviceaccounts" | "endpoints" => (plural, "api/v1".to_owned()),
         "deployments" | "replicasets" => (plural, "apis/apps/v1".to_owned()),
         "closurejvmtargets" | "syncs" => (plural, "apis/closurejvm.io/v1alpha1".to_owned()),
         "horizontalpodautoscalers" => (plural, "apis/autoscaling/v1".to_owned()),
