@@ -9,11 +9,16 @@ pub const API_VERSION: &str = "closurejvm.io/v1alpha1";
 
 /// Field manager of applied objects and rendered children.
 pub const FIELD_MANAGER: &str = "covergence";
+/// Field manager of what a Sync says of its apply set. A manager of its own, so that a Sync that is itself in the source
+/// can be applied without taking that away.
+pub const INVENTORY_MANAGER: &str = "covergence-inventory";
 /// Field manager of the status of our kinds.
 pub const STATUS_MANAGER: &str = "covergence-status";
 
 /// Annotation: digest of the object as we last applied it, `sha256:<hex>`.
 pub const APPLIED_DIGEST: &str = "closurejvm.io/applied-digest";
+/// Annotation of a Sync: the source it was last written from.
+pub const SOURCE: &str = "closurejvm.io/source";
 /// Label and its value on every child that we render.
 pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "covergence");
 /// Label and its value on coverage Services.

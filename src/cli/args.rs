@@ -40,6 +40,20 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Tells whether a program reads the result.
+    pub fn prints_json(&self) -> bool {
+        match self {
+            Self::Render(args) => args.output == Format::Json,
+            Self::Validate(args) => args.output == Output::Json,
+            Self::Diff(args) => args.output == Output::Json,
+            Self::Sync(args) => args.output == Output::Json,
+            Self::Crd(args) => args.output == Format::Json,
+            Self::Completions { .. } => false,
+        }
+    }
+}
+
 /// Where the manifests are.
 #[derive(Debug, Args)]
 pub struct SourceArgs {
@@ -60,17 +74,18 @@ pub struct SourceArgs {
 /// Which apply set, and where objects without a namespace go.
 #[derive(Debug, Args)]
 pub struct SetArgs {
-    /// Name of the Sync that remembers what belongs together; the folder's or repository's name when not given.
+    /// Name of the Sync that remembers what belongs together; made from the folder's or repository's name and path when not given.
     #[arg(long)]
     pub name: Option<String>,
     /// Namespace of the Sync, and of objects that name none; the context's when not given.
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = super::settings::namespace)]
     pub namespace: Option<String>,
     /// Domain of the cluster's Services.
     #[arg(
         long,
         default_value = "cluster.local",
-        env = "COVERGENCE_CLUSTER_DOMAIN"
+        env = "COVERGENCE_CLUSTER_DOMAIN",
+        value_parser = super::settings::domain
     )]
     pub cluster_domain: String,
 }
@@ -85,7 +100,7 @@ pub struct ClusterArgs {
     #[arg(long)]
     pub context: Option<String>,
     /// User to impersonate.
-    #[arg(long = "as", value_name = "USER")]
+    #[arg(long = "as", value_name = "USER", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub as_user: Option<String>,
     /// Group to impersonate (repeatable).
     #[arg(long = "as-group", value_name = "GROUP", requires = "as_user")]

@@ -56,13 +56,16 @@ pub async fn show(
     let Planned { plan, survey, .. } = &mut planned;
     preview(&connection, plan, survey, show.full, settings.concurrency).await?;
     print(&planned, &settings, show)?;
-    Ok(if planned.has_errors() {
-        ERRORS
-    } else if planned.plan.has_differences() {
-        DIFFERENCES
-    } else {
-        OK
-    })
+    // A refusal is no pending change: sync would fail on it.
+    Ok(
+        if planned.has_errors() || planned.plan.count(Action::Refuse) > 0 {
+            ERRORS
+        } else if planned.plan.has_differences() {
+            DIFFERENCES
+        } else {
+            OK
+        },
+    )
 }
 
 fn print(planned: &Planned, settings: &Settings, show: &Show) -> Result<(), CliError> {

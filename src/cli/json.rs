@@ -106,6 +106,11 @@ pub fn validation(revision: &str, objects: usize, diagnostics: &[Diagnostic]) ->
     }))
 }
 
+/// Prints why there is no result.
+pub fn error(message: &str, hint: Option<&str>) -> io::Result<()> {
+    print(&json!({ "apiVersion": API_VERSION, "kind": "Error", "message": message, "hint": hint }))
+}
+
 /// Prints objects as a `v1/List`.
 pub fn list(objects: &[Value]) -> io::Result<()> {
     print(&json!({ "apiVersion": "v1", "kind": "List", "items": objects }))

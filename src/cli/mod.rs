@@ -41,20 +41,34 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(ERRORS));
         }
     };
+    let json = cli.command.prints_json();
     let code = match dispatch(cli.command) {
         Ok(code) => code,
         Err(error) if error.is_broken_pipe() => OK,
         Err(error) => {
-            let style: Style = AnsiColor::Red.on_default().bold();
-            let mut out = anstream::stderr().lock();
-            let _ = writeln!(out, "{style}error{style:#}: {error}");
-            if let Some(hint) = error.hint() {
-                let _ = writeln!(out, "  {hint}");
-            }
+            report(&error, json);
             ERRORS
         }
     };
     ExitCode::from(code)
+}
+
+/// Tells an error to people, and to a program that asked for JSON.
+fn report(error: &CliError, json: bool) {
+    let style: Style = AnsiColor::Red.on_default().bold();
+    let mut out = anstream::stderr().lock();
+    // Nobody is left to tell when this fails.
+    let _ = writeln!(
+        out,
+        "{style}error{style:#}: {}",
+        diagnostics::printable(&error.to_string())
+    );
+    if let Some(hint) = error.hint() {
+        let _ = writeln!(out, "  {}", diagnostics::printable(&hint));
+    }
+    if json {
+        let _ = json::error(&error.to_string(), error.hint().as_deref());
+    }
 }
 
 fn dispatch(command: Command) -> Result<u8, CliError> {

@@ -69,6 +69,7 @@ pub fn prepare(
             enabled: false,
             complete: false,
             unseen: None,
+            other_source: None,
             empty: false,
             allow_empty: false,
             limit: None,

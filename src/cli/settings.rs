@@ -9,12 +9,12 @@ use crate::api::sync::PruneLimit;
 use crate::cluster::{ConnectOptions, context_namespace};
 use crate::load::Snapshot;
 use crate::reconcile::Settings;
-use crate::source::git::{Credentials, GitSource, fetch};
+use crate::source::git::{Credentials, GitSource, RepositoryUrl, fetch};
 use crate::source::{Limits, directory};
 
 /// Reads a count or a percentage.
 pub fn prune_limit(text: &str) -> Result<PruneLimit, String> {
-    if let Ok(count) = text.parse() {
+    if let Some(count) = text.parse().ok().filter(|_| !text.starts_with('+')) {
         return Ok(PruneLimit::Count(count));
     }
     let percent = text
@@ -28,6 +28,8 @@ pub fn prune_limit(text: &str) -> Result<PruneLimit, String> {
 
 /// Reads a length of time as Go writes it: `90s`, `1m30s`, `250ms`.
 pub fn duration(text: &str) -> Result<Duration, String> {
+    // A year: longer than anybody waits, and short enough for any clock.
+    const MOST: Duration = Duration::from_secs(365 * 24 * 3600);
     let wrong = || "give a time such as 90s, 5m or 1h30m".to_owned();
     let mut total = Duration::ZERO;
     let mut rest = text;
@@ -52,7 +54,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
             .ok_or_else(wrong)?;
         rest = tail;
     }
-    if text.is_empty() {
+    if text.is_empty() || total > MOST {
         Err(wrong())
     } else {
         Ok(total)
@@ -147,6 +149,8 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
     }
     Ok(Settings {
         name,
+        named: set.name.is_some(),
+        source: shown_source(source)?,
         namespace,
         prune: false,
         allow_empty: false,
@@ -158,11 +162,28 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
     })
 }
 
-/// The folder's, the file's or the repository's name, with what a name cannot hold replaced.
+/// The source, as the Sync remembers it: without credentials.
+fn shown_source(source: &SourceArgs) -> Result<String, CliError> {
+    match (&source.source, &source.git) {
+        (Some(path), _) => Ok(canonical(path).display().to_string()),
+        (None, Some(url)) => {
+            let url: RepositoryUrl = url.parse()?;
+            let path = source.path.as_deref().unwrap_or_default();
+            Ok(format!("{url}//{}", path.trim_matches('/')))
+        }
+        (None, None) => Ok(String::new()),
+    }
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The folder's or the file's name, or the repository's with the path in it; what a name cannot hold is replaced.
 fn default_name(source: &SourceArgs) -> String {
     let last = match (&source.source, &source.git) {
         (Some(path), _) => {
-            let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+            let path = canonical(path);
             let name = if path.is_file() {
                 path.file_stem()
             } else {
@@ -176,7 +197,10 @@ fn default_name(source: &SourceArgs) -> String {
                 .trim_end_matches('/')
                 .trim_end_matches(".git")
                 .trim_end_matches('/');
-            url.rsplit(['/', ':']).next().unwrap_or_default().to_owned()
+            let repository = url.rsplit(['/', ':']).next().unwrap_or_default();
+            // Two folders of a repository are two sets.
+            let path = source.path.as_deref().unwrap_or_default().trim_matches('/');
+            format!("{repository}-{path}")
         }
         (None, None) => String::new(),
     };
@@ -192,6 +216,24 @@ fn default_name(source: &SourceArgs) -> String {
         .take(63)
         .collect();
     name.trim_matches('-').to_owned()
+}
+
+/// Checks a namespace.
+pub fn namespace(text: &str) -> Result<String, String> {
+    if is_label(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a namespace has lower-case letters, digits and dashes, up to 63".into())
+    }
+}
+
+/// Checks a domain.
+pub fn domain(text: &str) -> Result<String, String> {
+    if text.len() <= 253 && text.split('.').all(is_label) {
+        Ok(text.to_owned())
+    } else {
+        Err("give a domain such as cluster.local".into())
+    }
 }
 
 fn is_label(name: &str) -> bool {
@@ -213,6 +255,7 @@ mod tests {
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         for wrong in [
             "",
+            "8761h",
             "5",
             "m",
             "1d",

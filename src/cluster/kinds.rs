@@ -49,9 +49,12 @@ impl Kinds {
             .find(|k| k.resource.group == kind.group && k.resource.kind == kind.kind)
     }
 
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = &Kind> {
-        self.0.values()
+    /// All of them, each in one version.
+    pub fn each(&self) -> impl Iterator<Item = &Kind> {
+        let mut seen = BTreeSet::new();
+        self.0
+            .values()
+            .filter(move |kind| seen.insert((&kind.resource.group, &kind.resource.kind)))
     }
 
     /// Adds those of another answer.
@@ -102,11 +105,12 @@ impl Cluster {
         Ok(kinds)
     }
 
-    /// Asks for the kinds of some groups in the version that the server prefers.
+    /// Asks for the kinds of some groups, in all their versions: not every kind is in the one that a group prefers
+    /// (v1.20 prefers `batch/v1`, and has CronJobs only in `batch/v1beta1`).
     ///
     /// # Errors
     /// When the server cannot be asked.
-    pub async fn preferred_kinds(
+    pub async fn kinds_of_groups(
         &self,
         groups: impl Fn(&str) -> bool,
     ) -> Result<Kinds, ClusterError> {
@@ -115,11 +119,8 @@ impl Cluster {
             .groups
             .into_iter()
             .filter(|group| groups(&group.name))
-            .filter_map(|group| {
-                group
-                    .preferred_version
-                    .map(|preferred| preferred.group_version)
-            })
+            .flat_map(|group| group.versions)
+            .map(|version| version.group_version)
             .collect();
         if groups("") {
             versions.insert("v1".into());

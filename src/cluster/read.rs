@@ -2,6 +2,7 @@
 
 use kube::core::params::{GetParams, ListParams};
 use kube::core::{DynamicObject, Request, Resource};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,6 +13,14 @@ use crate::plan::Live;
 /// Objects in one answer. Enough that common lists need one request, few enough that an answer stays in memory
 /// many times over (an object's metadata with `managedFields` is about 2 kB).
 const PAGE: u32 = 2000;
+
+/// What may stand in one part of a path as it is (RFC 3986, `pchar`, of which names need these).
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b':')
+    .remove(b'~');
 
 #[derive(Deserialize)]
 struct List<T> {
@@ -83,7 +92,7 @@ impl Cluster {
         name: &str,
     ) -> Result<Option<Value>, ClusterError> {
         let request = request(kind, namespace)
-            .get(name, &GetParams::default())
+            .get(&segment(name), &GetParams::default())
             .map_err(invalid)?;
         self.optional(request).await
     }
@@ -99,7 +108,7 @@ impl Cluster {
         name: &str,
     ) -> Result<Option<Live>, ClusterError> {
         let request = request(kind, namespace)
-            .get_metadata(name, &GetParams::default())
+            .get_metadata(&segment(name), &GetParams::default())
             .map_err(invalid)?;
         Ok(self
             .optional::<MetadataOnly>(request)
@@ -152,9 +161,48 @@ impl Cluster {
 }
 
 pub(super) fn request(kind: &Kind, namespace: Option<&str>) -> Request {
-    Request::new(DynamicObject::url_path(&kind.resource, namespace))
+    let namespace = namespace.map(segment);
+    Request::new(DynamicObject::url_path(
+        &kind.resource,
+        namespace.as_deref(),
+    ))
+}
+
+/// Makes a name one part of a path, whatever it holds: `..`, `/` and `?` must not lead elsewhere.
+pub(super) fn segment(name: &str) -> String {
+    match name {
+        "." => "%2E".to_owned(),
+        ".." => "%2E%2E".to_owned(),
+        _ => utf8_percent_encode(name, SEGMENT).to_string(),
+    }
 }
 
 pub(super) fn invalid(error: kube::core::request::Error) -> ClusterError {
     ClusterError::Invalid(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_never_leads_elsewhere() {
+        assert_eq!(segment("system:node-1.a_b"), "system:node-1.a_b");
+        for name in [
+            "../x",
+            "a/b",
+            "a?dryRun=All",
+            "a b",
+            "..",
+            ".",
+            "a%2fb",
+            "a#b",
+        ] {
+            let part = segment(name);
+            assert!(
+                !part.contains(['/', '?', '#', ' ']) && part != ".." && part != ".",
+                "{part}"
+            );
+        }
+    }
 }

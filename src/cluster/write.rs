@@ -4,9 +4,9 @@ use kube::core::params::{DeleteParams, Patch, PatchParams, Preconditions, Propag
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::read::{invalid, request};
+use super::read::{invalid, request, segment};
 use super::{Cluster, ClusterError, Kind};
-use crate::api::names::{FIELD_MANAGER, STATUS_MANAGER};
+use crate::api::names::{FIELD_MANAGER, INVENTORY_MANAGER, STATUS_MANAGER};
 use crate::plan::{Expected, Live};
 
 #[derive(Deserialize)]
@@ -25,9 +25,31 @@ impl Cluster {
         object: &Value,
         force: bool,
     ) -> Result<Live, ClusterError> {
+        self.apply_as(FIELD_MANAGER, kind, object, force).await
+    }
+
+    /// Applies what a Sync says of its apply set, and returns the Sync's metadata.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn apply_inventory(&self, kind: &Kind, object: &Value) -> Result<Live, ClusterError> {
+        self.apply_as(INVENTORY_MANAGER, kind, object, true).await
+    }
+
+    async fn apply_as(
+        &self,
+        manager: &str,
+        kind: &Kind,
+        object: &Value,
+        force: bool,
+    ) -> Result<Live, ClusterError> {
         let (namespace, name) = place(object);
         let request = request(kind, namespace)
-            .patch_metadata(name, &params(FIELD_MANAGER, force), &Patch::Apply(object))
+            .patch_metadata(
+                &segment(name),
+                &params(manager, force),
+                &Patch::Apply(object),
+            )
             .map_err(invalid)?;
         let applied: MetadataOnly = self.client.request(request).await?;
         Ok(applied.metadata)
@@ -46,7 +68,7 @@ impl Cluster {
         let (namespace, name) = place(object);
         let params = params(FIELD_MANAGER, force).dry_run();
         let request = request(kind, namespace)
-            .patch(name, &params, &Patch::Apply(object))
+            .patch(&segment(name), &params, &Patch::Apply(object))
             .map_err(invalid)?;
         Ok(self.client.request(request).await?)
     }
@@ -71,7 +93,7 @@ impl Cluster {
         let request = request(kind, Some(namespace))
             .patch_subresource(
                 "status",
-                name,
+                &segment(name),
                 &params(STATUS_MANAGER, true),
                 &Patch::Apply(&body),
             )
@@ -105,7 +127,7 @@ impl Cluster {
             ..PatchParams::default()
         };
         let request = request(kind, namespace)
-            .patch_metadata(name, &params, &Patch::Merge(&patch))
+            .patch_metadata(&segment(name), &params, &Patch::Merge(&patch))
             .map_err(invalid)?;
         self.client.request::<MetadataOnly>(request).await?;
         Ok(())
@@ -131,7 +153,7 @@ impl Cluster {
             ..DeleteParams::default()
         };
         let request = request(kind, namespace)
-            .delete(name, &params)
+            .delete(&segment(name), &params)
             .map_err(invalid)?;
         match self
             .client

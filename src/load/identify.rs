@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::fault::Fault;
 use super::metadata::{key_position, metadata, not_a_string};
+use super::names::{is_kind, is_label, is_subdomain};
 use super::{Document, Entry, Node, NodeKind, Origin, Position};
 use crate::api::{GroupKind, ObjectId, split_api_version};
 
@@ -73,10 +74,17 @@ impl Found<'_> {
             return;
         }
         let (group, version) = split_api_version(&api_version);
-        if version.is_empty() || version.contains('/') || api_version.starts_with('/') {
+        let grouped = !api_version.contains('/') || is_subdomain(group);
+        if !grouped || !is_label(version) {
             let at = key_position(&root, "apiVersion");
             let fault = Fault::error(at, "apiVersion is neither `VERSION` nor `GROUP/VERSION`");
             self.faults.push(fault);
+            return;
+        }
+        if !is_kind(&kind) {
+            let at = key_position(&root, "kind");
+            self.faults
+                .push(Fault::error(at, "kind is not the name of a kind"));
             return;
         }
         let before = self.faults.len();

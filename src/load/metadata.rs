@@ -1,6 +1,7 @@
 //! An object's `metadata`: what identifies it, and labels that the API would refuse.
 
 use super::fault::Fault;
+use super::names::{is_label, name_fault};
 use super::{Node, NodeKind, Position};
 
 /// Checks `metadata` and gives the namespace, when one is written, and the name.
@@ -22,7 +23,17 @@ pub(super) fn metadata(root: &Node, faults: &mut Vec<Fault>) -> Option<(Option<S
     faults.extend(string_map(metadata, "annotations"));
     let namespace = match metadata.get("namespace").map(|n| (&n.kind, n)) {
         None | Some((NodeKind::Null, _)) => None,
-        Some((NodeKind::String(text), _)) => Some(text.clone()).filter(|text| !text.is_empty()),
+        Some((NodeKind::String(text), _)) if text.is_empty() => None,
+        Some((NodeKind::String(text), _)) => {
+            if !is_label(text) {
+                let at = key_position(metadata, "namespace");
+                faults.push(
+                    Fault::error(at, "metadata.namespace cannot be the name of a namespace")
+                        .hint("lower-case letters, digits and dashes, up to 63"),
+                );
+            }
+            Some(text.clone())
+        }
         Some((kind, _)) => {
             let at = key_position(metadata, "namespace");
             faults.push(not_a_string(at, "metadata.namespace", kind));
@@ -30,7 +41,13 @@ pub(super) fn metadata(root: &Node, faults: &mut Vec<Fault>) -> Option<(Option<S
         }
     };
     match metadata.get("name").map(|n| &n.kind) {
-        Some(NodeKind::String(name)) if !name.is_empty() => Some((namespace, name.clone())),
+        Some(NodeKind::String(name)) if !name.is_empty() => {
+            if let Some(why) = name_fault(name) {
+                let at = key_position(metadata, "name");
+                faults.push(Fault::error(at, format!("metadata.name {why}")));
+            }
+            Some((namespace, name.clone()))
+        }
         None | Some(NodeKind::Null | NodeKind::String(_)) => {
             let fault = if metadata.get("generateName").is_some() {
                 Fault::error(key_position(metadata, "generateName"), "generateName without a name")

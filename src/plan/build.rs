@@ -207,19 +207,14 @@ pub fn targets(inputs: &Inputs<'_>) -> (Vec<Target>, BTreeMap<ObjectId, String>)
     (targets.into_values().collect(), unreadable)
 }
 
-/// Finds the Deployment of a Target: its selector as the source says, its rollout as the cluster does.
+/// Finds the Deployment of a Target: as it is, or, when it is not there yet, as the source says.
 pub fn deployment_of(target: &Target, index: &Index<'_>, known: &Known) -> Option<Deployment> {
     let id = target.deployment_id();
     let live = known.deployments.get(&id);
-    let Some(in_source) = index.get(&id) else {
-        return live.cloned();
-    };
-    let planned = Deployment::from_json(&in_source.object);
-    let rollout = live.map_or(planned.rollout, |live| live.rollout.clone());
-    Some(Deployment {
-        selector: planned.selector,
-        rollout,
-    })
+    // A selector cannot be changed: where a Deployment is live, the manifest's other one would select nothing, or
+    // the pods of strangers.
+    live.cloned()
+        .or_else(|| Some(Deployment::from_json(&index.get(&id)?.object)))
 }
 
 /// Gives the id of a Target's Service.
@@ -339,11 +334,18 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
 type Prunes = (Vec<((i32, u8), Step)>, Option<String>);
 
 fn prunes(inputs: &Inputs<'_>) -> Prunes {
+    let wanted = inputs
+        .desired
+        .iter()
+        .filter_map(|d| inputs.known.live(&d.id));
+    let wanted: BTreeSet<&str> = wanted.map(|live| live.uid.as_str()).collect();
     let left: Vec<(&ObjectId, &Live)> = inputs
         .known
         .members
         .iter()
         .filter(|(id, _)| !inputs.index.contains_key(id))
+        // An object may be served in two groups, such as Ingresses; as long as one of them is wanted, it stays.
+        .filter(|(_, live)| !wanted.contains(live.uid.as_str()))
         .collect();
     let verdicts: Vec<(Action, String)> = left
         .iter()

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::live::Live;
-use crate::api::ObjectId;
+use crate::api::{GroupKind, ObjectId};
 use crate::render::{Deployment, Target};
 
 /// What is known of the cluster.
@@ -15,8 +15,8 @@ pub struct Known {
     pub others: BTreeMap<ObjectId, Live>,
     /// Objects that the source asks for and that we may not look at, and what the server says.
     pub forbidden: BTreeMap<ObjectId, String>,
-    /// Why some members may be unseen; then nothing is pruned.
-    pub unseen: Vec<String>,
+    /// Kinds whose members we may not see, and why; then nothing is pruned.
+    pub unseen: BTreeMap<GroupKind, String>,
     /// Targets that this run serves: those of the source's namespaces.
     pub targets: BTreeMap<ObjectId, Target>,
     /// Targets that cannot be read, and why.

@@ -91,10 +91,13 @@ impl Live {
         self.owner_references.iter().find(|owner| owner.controller)
     }
 
-    /// Tells whether some controller made it and copied the labels of something else onto it, as Endpoints and
-    /// EndpointSlices get those of their Service.
-    pub fn is_copy(&self) -> bool {
-        self.ours().is_none() && (self.applied_digest().is_none() || self.controller().is_some())
+    /// Tells whether the label of an apply set came from us. Labels get copied: by the controllers of Endpoints and
+    /// EndpointSlices, by `kubectl expose`, and with every `kubectl get -o yaml | kubectl create -f -`.
+    pub fn shows_that_we_labelled_it(&self) -> bool {
+        let label = format!("f:{APPLYSET_PART_OF}");
+        self.ours()
+            .and_then(|entry| entry.fields.get("f:metadata")?.get("f:labels")?.get(&label))
+            .is_some()
     }
 
     /// The entry of what we applied.

@@ -17,6 +17,8 @@ pub struct PruneRules<'a> {
     pub complete: bool,
     /// Why some members may be unseen, if so.
     pub unseen: Option<&'a str>,
+    /// The source that the set was last written from, when it is another one and nobody named the set.
+    pub other_source: Option<&'a str>,
     /// Whether the source holds no object at all.
     pub empty: bool,
     /// Whether an empty source may prune everything.
@@ -38,6 +40,7 @@ pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String
         enabled,
         complete,
         unseen,
+        other_source,
         empty,
         allow_empty,
         limit,
@@ -55,6 +58,11 @@ pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String
     }
     if let Some(why) = unseen {
         return Err(format!("some of its members may be unseen: {why}"));
+    }
+    if let Some(other) = other_source {
+        return Err(format!(
+            "the set was last written from {other}; if this source is to take over, say so with --name"
+        ));
     }
     if *empty && !allow_empty {
         return Err(
@@ -84,16 +92,15 @@ pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String
 
 /// Judges one member that has left the source.
 pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, String) {
-    if live.ours().is_none() {
-        // Somebody has copied an object of ours, label and all.
-        let reason = "it has this set's label, but nothing of it was applied by us";
-        return (Action::Keep, reason.into());
-    }
     if let Some(mark) = keeps(live) {
         return (
             Action::Keep,
             format!("it has left the source, but is kept ({mark})"),
         );
+    }
+    if !live.shows_that_we_labelled_it() {
+        let what = "it has the set's label, but we did not give it that: somebody copied it";
+        return (Action::Keep, what.into());
     }
     if let Some(owner) = live.controller() {
         return (
@@ -155,14 +162,13 @@ pub fn judge_contents(strangers: &BTreeSet<String>) -> Result<(), String> {
         String::new()
     };
     Err(format!(
-        "it has left the source, but deleting it would delete what is not ours: {}{more}",
+        "it has left the source, but deleting it would delete what is to stay: {}{more}",
         named.join(", ")
     ))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::live::ManagedFields;
     use super::*;
 
     fn rules() -> PruneRules<'static> {
@@ -170,6 +176,7 @@ mod tests {
             enabled: true,
             complete: true,
             unseen: None,
+            other_source: None,
             empty: false,
             allow_empty: false,
             limit: None,
@@ -246,16 +253,12 @@ mod tests {
             namespace: None,
             name: name.into(),
         };
-        let applied = ManagedFields {
-            manager: names::FIELD_MANAGER.into(),
-            operation: "Apply".into(),
-            ..ManagedFields::default()
-        };
-        let live = Live {
-            managed_fields: vec![applied],
-            ..Live::default()
-        };
-        let judge = |id: ObjectId| judge(&id, &live, &rules()).0;
+        let labelled: Live = serde_json::from_value(serde_json::json!({ "managedFields": [{
+            "manager": names::FIELD_MANAGER, "operation": "Apply",
+            "fieldsV1": { "f:metadata": { "f:labels": { "f:applyset.kubernetes.io/part-of": {} } } },
+        }] }))
+        .unwrap();
+        let judge = |id: ObjectId| judge(&id, &labelled, &rules()).0;
         assert_eq!(judge(id("", "Namespace", "ops")), Action::Refuse);
         assert_eq!(judge(id("", "Namespace", "kube-system")), Action::Refuse);
         assert_eq!(judge(id("", "Namespace", "shop")), Action::Delete);

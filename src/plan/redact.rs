@@ -32,6 +32,11 @@ pub fn redact_pair(before: &mut Value, after: &mut Value) {
         .into_iter()
         .flat_map(secret_values)
         .collect();
+    // What a Secret should not have, such as `stringdata`, may hold its values as well.
+    mask_maps(Some(before), Some(after), |field, _| !is_shown(field));
+    for object in [&mut *before, &mut *after] {
+        mask_odd_keys(object);
+    }
     for field in ["data", "stringData"] {
         mask_maps(before.get_mut(field), after.get_mut(field), |_, _| true);
     }
@@ -45,6 +50,35 @@ pub fn redact_pair(before: &mut Value, after: &mut Value) {
     for map in ["annotations", "labels"] {
         let path = format!("/metadata/{map}");
         mask_maps(before.pointer_mut(&path), after.pointer_mut(&path), copies);
+    }
+}
+
+/// Tells which fields of a Secret are shown. `data` and `stringData` are, as long as they are mappings, for their keys.
+fn is_shown(field: &str) -> bool {
+    matches!(
+        field,
+        "apiVersion" | "kind" | "metadata" | "type" | "data" | "stringData"
+    )
+}
+
+/// Masks what stands where a mapping belongs, and keys that no Secret can have: they may be values gone astray.
+fn mask_odd_keys(secret: &mut Value) {
+    let valid = |key: &str| {
+        key.chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+    };
+    for field in ["data", "stringData"] {
+        match secret.get_mut(field) {
+            Some(Value::Object(map)) => {
+                let odd: Vec<String> = map.keys().filter(|key| !valid(key)).cloned().collect();
+                for key in odd {
+                    map.remove(&key);
+                    map.insert(MASK.into(), Value::String(MASK.into()));
+                }
+            }
+            Some(other) if !other.is_null() => *other = Value::String(MASK.into()),
+            _ => {}
+        }
     }
 }
 
@@ -151,6 +185,28 @@ mod tests {
             "c2FtZQ",
         ] {
             assert!(!shown.contains(value), "{value} in {shown}");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_is_not_well_formed_shows_nothing_either() {
+        for field in [
+            json!({ "stringdata": { "password": "hunter2" } }),
+            json!({ "stringData": "hunter2" }),
+            json!({ "data": ["hunter2"] }),
+            json!({ "spec": { "password": "hunter2" } }),
+            json!({ "immutable": "hunter2" }),
+            json!({ "stringData": { "bad key hunter2": "x" } }),
+        ] {
+            let mut secret =
+                json!({ "apiVersion": "v1", "kind": "Secret", "metadata": { "name": "s" } });
+            secret
+                .as_object_mut()
+                .unwrap()
+                .extend(field.as_object().unwrap().clone());
+            redact(&mut secret);
+            assert!(!secret.to_string().contains("hunter2"), "{secret}");
+            assert_eq!(secret["metadata"]["name"], "s");
         }
     }
 

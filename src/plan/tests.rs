@@ -90,7 +90,7 @@ fn applied(object: &Value) -> Live {
             .to_owned()
     };
     let mut live = Live::from_object(object).unwrap();
-    live.uid = format!("uid-{}", text("/metadata/name"));
+    live.uid = format!("uid-{}-{}", text("/kind"), text("/metadata/name"));
     live.resource_version = "1".into();
     live.managed_fields = vec![ManagedFields {
         manager: "covergence".into(),
@@ -114,6 +114,7 @@ fn plan(desired: &[Desired], known: &Known) -> Plan {
             enabled: true,
             complete: true,
             unseen: None,
+            other_source: None,
             empty: desired.is_empty(),
             allow_empty: false,
             limit: None,
@@ -141,11 +142,11 @@ fn covered(name: &str) -> (Known, Vec<Desired>) {
     let (source, mut known) = (vec![deployment(name), target(name, true)], Known::default());
     source.iter().for_each(|d| member(&mut known, d));
     let mut live = source[1].object.clone();
-    live["metadata"]["uid"] = json!(format!("uid-{name}"));
+    live["metadata"]["uid"] = json!(format!("uid-ClosureJVMTarget-{name}"));
     let parsed = Target::from_json(&live).unwrap();
     let deployment = Deployment::from_json(&source[0].object);
     let mut service = coverage_service(&parsed, Some(&deployment)).unwrap();
-    with_owner(&mut service, name, &format!("uid-{name}"));
+    with_owner(&mut service, name, &format!("uid-ClosureJVMTarget-{name}"));
     stamp(&mut service, None);
     known.services.insert(child_id(&parsed), applied(&service));
     known.deployments.insert(source[0].id.clone(), deployment);
@@ -379,6 +380,7 @@ fn pruning_stops_at_the_limit_and_says_so() {
             enabled: true,
             complete: true,
             unseen: None,
+            other_source: None,
             empty: false,
             allow_empty: false,
             limit: Some(&limit),
@@ -389,4 +391,57 @@ fn pruning_stops_at_the_limit_and_says_so() {
     assert_eq!(plan.count(Action::Delete), 0);
     assert_eq!(plan.count(Action::Refuse), 2);
     assert!(plan.prune_refused.is_some_and(|why| why.contains("2 of 3")));
+}
+
+#[test]
+fn a_copied_label_makes_no_member() {
+    let mut known = Known::default();
+    let copy = config("copy");
+    member(&mut known, &copy);
+    let live = known.members.get_mut(&copy.id).unwrap();
+    live.managed_fields[0].manager = "kubectl-expose".into();
+    live.managed_fields[0].operation = "Update".into();
+    let plan = plan(&[config("a")], &known);
+    assert_eq!(
+        told(&plan).last(),
+        Some(&(Action::Keep, "ConfigMap n/copy".into()))
+    );
+}
+
+#[test]
+fn an_object_that_is_served_in_two_groups_is_not_pruned_in_one_of_them() {
+    let mut known = Known::default();
+    let new = desired(
+        "networking.k8s.io/v1",
+        "Ingress",
+        "web",
+        json!({ "spec": { "a": 1 } }),
+    );
+    let old = desired(
+        "extensions/v1beta1",
+        "Ingress",
+        "web",
+        json!({ "spec": { "a": 1 } }),
+    );
+    member(&mut known, &new);
+    member(&mut known, &old);
+    let plan = plan(&[new], &known);
+    assert_eq!(
+        told(&plan),
+        [(Action::Unchanged, "Ingress.networking.k8s.io n/web".into())]
+    );
+}
+
+#[test]
+fn a_live_deployments_selector_counts_and_not_the_one_it_cannot_have() {
+    let (known, mut source) = covered("pet");
+    let spec = json!({ "selector": { "matchLabels": { "app": "strangers" } } });
+    source[0] = desired("apps/v1", "Deployment", "pet", json!({ "spec": spec }));
+    let plan = plan(&source, &known);
+    let service = plan
+        .steps
+        .iter()
+        .find(|step| step.id.group_kind.kind == "Service")
+        .unwrap();
+    assert_eq!(service.action, Action::Unchanged);
 }

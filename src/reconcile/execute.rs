@@ -16,8 +16,8 @@ use crate::render::{Target, stamp, with_owner};
 
 /// How long a new definition may take until its kind is served. The API server needs a second at most; a server
 /// that is overloaded gets its time.
-const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+pub(super) const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// What became of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

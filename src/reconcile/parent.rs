@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Inventory, Settings};
 use crate::api::GroupKind;
 use crate::api::names::{
-    API_VERSION, APPLYSET_GROUP_KINDS, APPLYSET_ID, APPLYSET_NAMESPACES, APPLYSET_TOOLING,
+    API_VERSION, APPLYSET_GROUP_KINDS, APPLYSET_ID, APPLYSET_NAMESPACES, APPLYSET_TOOLING, SOURCE,
 };
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::plan::Live;
@@ -29,6 +29,13 @@ pub fn check_tooling(parent: Option<&Value>) -> Result<(), ClusterError> {
         )),
         _ => Ok(()),
     }
+}
+
+/// Tells what other source a parent was last written from, when nobody said that this one is meant to follow it.
+pub fn other_source<'a>(parent: Option<&'a Value>, settings: &Settings) -> Option<&'a str> {
+    let annotations = parent?.pointer("/metadata/annotations")?;
+    let source = annotations.get(SOURCE)?.as_str()?;
+    (!settings.named && source != settings.source).then_some(source)
 }
 
 /// Writes what the set may hold, unless the parent says just that already.
@@ -58,7 +65,11 @@ pub async fn keep_inventory(
                 .as_str()
         })
         .is_some_and(|id| id == settings.applyset());
-    if labelled && says(APPLYSET_GROUP_KINDS, &kinds) && says(APPLYSET_NAMESPACES, &namespaces) {
+    if labelled
+        && says(APPLYSET_GROUP_KINDS, &kinds)
+        && says(APPLYSET_NAMESPACES, &namespaces)
+        && says(SOURCE, &settings.source)
+    {
         return Ok(None);
     }
     let object = json!({
@@ -72,11 +83,12 @@ pub async fn keep_inventory(
                 APPLYSET_TOOLING: format!("{TOOL}/v{}", env!("CARGO_PKG_VERSION")),
                 APPLYSET_GROUP_KINDS: kinds,
                 APPLYSET_NAMESPACES: namespaces,
+                SOURCE: settings.source,
             },
         },
         "spec": {},
     });
-    match cluster.apply(kind, &object, true).await {
+    match cluster.apply_inventory(kind, &object).await {
         Ok(live) => Ok(Some(live)),
         Err(ClusterError::NotFound(message)) => Err(ClusterError::NotFound(format!(
             "Sync {}/{} cannot be kept: {message}; create the namespace, add it to the source, or choose another with -n",

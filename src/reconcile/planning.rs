@@ -2,9 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::parent::check_tooling;
+use tokio::time::{Instant, sleep};
+
+use super::parent::{check_tooling, other_source};
+use super::survey::has_our_kinds;
 use super::{Settings, Survey, execute, guard_contents, survey};
 use crate::api::crds;
+use crate::api::names::API_VERSION;
 use crate::cluster::{Cluster, ClusterError};
 use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
 use crate::plan::{Inputs, Plan, PruneRules, build, index, targets};
@@ -60,7 +64,8 @@ pub async fn make_plan(
         prune: PruneRules {
             enabled: settings.prune,
             complete: !diagnostics.iter().any(|d| d.severity == Severity::Error),
-            unseen: survey.known.unseen.first().map(String::as_str),
+            unseen: survey.known.unseen.values().next().map(String::as_str),
+            other_source: other_source(survey.parent.as_ref(), settings),
             empty: survey.desired.is_empty(),
             allow_empty: settings.allow_empty,
             limit: settings.prune_limit.as_ref(),
@@ -70,7 +75,7 @@ pub async fn make_plan(
     };
     let mut plan = build(&inputs);
     let (targets, _) = targets(&inputs);
-    guard_contents(cluster, &mut plan, &applyset).await?;
+    guard_contents(cluster, &mut plan).await?;
     Ok(Planned {
         plan,
         survey,
@@ -101,5 +106,24 @@ pub async fn install_kinds(cluster: &Cluster) -> Result<Vec<String>, ClusterErro
     for name in &installed {
         execute::established(cluster, &kinds, name).await;
     }
+    served(cluster).await?;
     Ok(installed)
+}
+
+/// Waits until discovery has our kinds, which it may not have in the moment after they are established.
+async fn served(cluster: &Cluster) -> Result<(), ClusterError> {
+    let deadline = Instant::now() + execute::ESTABLISHED_WITHIN;
+    while !has_our_kinds(
+        &cluster
+            .kinds(&BTreeSet::from([API_VERSION.to_owned()]))
+            .await?,
+    ) {
+        if Instant::now() > deadline {
+            let message =
+                format!("the API server does not serve {API_VERSION} yet; run this again");
+            return Err(ClusterError::Unavailable(message));
+        }
+        sleep(execute::LOOK_AGAIN).await;
+    }
+    Ok(())
 }

@@ -195,7 +195,6 @@ async fn dry_run(
         Err(error @ ClusterError::FieldConflict(_)) => {
             (cluster.dry_run(kind, object, true).await.ok(), Some(error))
         }
-        Err(error @ ClusterError::Unavailable(_)) => return Err(error),
         Err(error) if is_secret(object) => (None, Some(error.without_values())),
         Err(error) => (None, Some(error)),
     };

@@ -14,6 +14,10 @@ use crate::api::sync::PruneLimit;
 pub struct Settings {
     /// Name of the Sync that is the parent of the apply set.
     pub name: String,
+    /// Whether the name was given, and not made from the source's.
+    pub named: bool,
+    /// The source, for people: a folder's absolute path, or a repository's URL and a path in it.
+    pub source: String,
     /// Its namespace, and that of objects that name none.
     pub namespace: String,
     /// Whether what has left the source is deleted.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
-use super::parent::keep_inventory;
+use super::parent::{keep_inventory, other_source};
 use super::targets::{Facts as TargetFacts, TargetReport, report_targets};
 use super::wait::{Unhealthy, wait_until_current};
 use super::{Done, Inventory, Outcome, Planned, Settings, execute, record};
@@ -47,6 +47,12 @@ pub async fn sync(
         .ok_or_else(|| ClusterError::NotFound(format!("the kind Sync of {API_VERSION}")))?;
     make_own_namespace(cluster, &planned, settings).await?;
 
+    let mut settings = settings.clone();
+    // What the set was written from is remembered until somebody says that another source takes over.
+    if let Some(other) = other_source(planned.survey.parent.as_ref(), &settings) {
+        settings.source = other.to_owned();
+    }
+    let settings = &settings;
     let before = Inventory::read(planned.survey.parent.as_ref());
     let wanted = inventory(&planned, &report);
     let most = Inventory {

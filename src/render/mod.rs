@@ -2,7 +2,6 @@
 
 mod desired;
 mod normalise;
-mod quantities;
 mod selector;
 mod service;
 mod service_name;

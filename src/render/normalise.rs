@@ -5,9 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::quantities;
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF};
-use crate::api::split_api_version;
+use crate::load::spell_quantities;
 
 /// Fields of `metadata` that only the server writes.
 const SERVER_METADATA: [&str; 8] = [
@@ -26,16 +25,18 @@ const SERVER_METADATA: [&str; 8] = [
 /// - `null`s go: sent, they would become fields that we own (measured on v1.20.2).
 /// - `status` and server-written metadata go: they are not the author's to say.
 /// - `stringData` becomes `data`: the server copies its values without an owner, so that an edit would go unseen.
+/// - quantities that are numbers become strings (see [`spell_quantities`]).
+/// - an aggregated ClusterRole's `rules` and a StorageClass's empty `parameters` go: see there.
 /// - `protocol: TCP` is filled in: it is part of a list key, for which v1.20 knows no default.
-/// - Quantities become text, see [`quantities`].
 pub fn sendable(mut object: Value) -> Value {
     strip_nulls(&mut object);
+    spell_quantities(&mut object);
     let kind = object
         .get("kind")
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned();
-    let api_version = object
+    let group = object
         .get("apiVersion")
         .and_then(Value::as_str)
         .unwrap_or_default()
@@ -49,33 +50,39 @@ pub fn sendable(mut object: Value) -> Value {
             metadata.remove(field);
         }
     }
-    if api_version == "v1" && kind == "Secret" {
+    if group == "v1" && kind == "Secret" {
         merge_string_data(fields);
     }
-    let pod = pod_spec(&api_version, &kind);
-    if let Some(pod) = pod.and_then(|pod| object.pointer_mut(pod)) {
-        fill_pod_protocols(pod);
+    if kind == "ClusterRole" && fields.contains_key("aggregationRule") {
+        // The controller's to fill; usually written as `[]`.
+        fields.remove("rules");
     }
-    if (api_version.as_str(), kind.as_str()) == ("v1", "Service")
-        && let Some(spec) = object.get_mut("spec")
-    {
-        fill_protocol(spec);
+    if kind == "StorageClass" && fields.get("parameters").is_some_and(|p| p == &json!({})) {
+        // Not stored, so that every later apply would look like a forbidden change (seen on v1.20.2).
+        fields.remove("parameters");
     }
-    quantities::write_as_text(&mut object, split_api_version(&api_version).0, &kind, pod);
+    if let Some(spec) = fields.get_mut("spec") {
+        match (group.as_str(), kind.as_str()) {
+            ("v1", "Service") => fill_protocol(spec),
+            ("v1", "Pod") => fill_pod_protocols(spec),
+            ("batch/v1" | "batch/v1beta1", "CronJob") => {
+                if let Some(pod) = spec.pointer_mut("/jobTemplate/spec/template/spec") {
+                    fill_pod_protocols(pod);
+                }
+            }
+            (
+                "v1" | "apps/v1" | "batch/v1" | "extensions/v1beta1" | "apps/v1beta1"
+                | "apps/v1beta2",
+                _,
+            ) => {
+                if let Some(pod) = spec.pointer_mut("/template/spec") {
+                    fill_pod_protocols(pod);
+                }
+            }
+            _ => {}
+        }
+    }
     object
-}
-
-/// Where a kind has its pod's spec, if it is one that has.
-fn pod_spec(api_version: &str, kind: &str) -> Option<&'static str> {
-    match (api_version, kind) {
-        ("v1", "Pod") => Some("/spec"),
-        ("batch/v1" | "batch/v1beta1", "CronJob") => Some("/spec/jobTemplate/spec/template/spec"),
-        (
-            "v1" | "apps/v1" | "batch/v1" | "extensions/v1beta1" | "apps/v1beta1" | "apps/v1beta2",
-            _,
-        ) => Some("/spec/template/spec"),
-        _ => None,
-    }
 }
 
 /// Adds the label that makes the object a member of an apply set, and the digest of everything else.

@@ -46,6 +46,9 @@ impl Target {
         let spec = object.get("spec").ok_or("it has no spec")?;
         let spec =
             TargetSpec::deserialize(spec).map_err(|e| format!("its spec cannot be read: {e}"))?;
+        if !is_object_name(&spec.deployment_ref.name) {
+            return Err("deploymentRef.name cannot be the name of a Deployment".into());
+        }
         if spec.agents.coverage.port == 0 {
             return Err(
                 "agents.coverage.port is 0: the agent would choose a port that no Service knows"
@@ -94,6 +97,18 @@ impl Target {
             name: self.spec.deployment_ref.name.clone(),
         }
     }
+}
+
+/// A DNS-1123 subdomain; written before the schema, or past it, a name may be anything.
+fn is_object_name(name: &str) -> bool {
+    let part = |part: &str| {
+        let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        !part.is_empty()
+            && part.chars().all(inner)
+            && !part.starts_with('-')
+            && !part.ends_with('-')
+    };
+    name.len() <= 253 && name.split('.').all(part)
 }
 
 /// What rendering and status need of a Deployment.

@@ -8,6 +8,7 @@ mod bounds;
 mod builtin;
 mod check;
 mod custom;
+mod quantities;
 mod quantity;
 mod shape;
 mod suggest;
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 pub use builtin::builtin_scope;
+pub use quantities::spell_quantities;
 
 use super::{Diagnostic, Document};
 use crate::api::{GroupKind, Scope, split_api_version};

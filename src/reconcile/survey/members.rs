@@ -44,18 +44,16 @@ pub(super) async fn members(
     let mut known = Known::default();
     for (kind, items) in plain {
         match items {
-            Ok(items) => {
-                let members = items.into_iter().filter(|live| !live.is_copy());
-                let members = members.map(|live| (id_of(kind, &live), live));
-                known.members.extend(members);
-            }
-            Err(why) => known.unseen.push(why),
+            Ok(items) => known
+                .members
+                .extend(items.into_iter().map(|live| (id_of(kind, &live), live))),
+            Err(why) => drop(known.unseen.insert(group_kind(kind), why)),
         }
     }
     for (kind, items) in scalable {
         match items {
             Ok(items) => sort_workloads(kind, &items, &mut known),
-            Err(why) => known.unseen.push(why),
+            Err(why) => drop(known.unseen.insert(group_kind(kind), why)),
         }
     }
     Ok(known)
@@ -83,10 +81,14 @@ fn seen<T>(
 /// Names a live object.
 pub(super) fn id_of(kind: &Kind, live: &Live) -> ObjectId {
     ObjectId {
-        group_kind: GroupKind::new(&kind.resource.group, &kind.resource.kind),
+        group_kind: group_kind(kind),
         namespace: live.namespace.clone(),
         name: live.name.clone(),
     }
+}
+
+fn group_kind(kind: &Kind) -> GroupKind {
+    GroupKind::new(&kind.resource.group, &kind.resource.kind)
 }
 
 /// Kinds whose replicas must be read, since some manifest states them.
@@ -170,7 +172,7 @@ pub(super) async fn others(
                     .extend(found.into_values().map(|live| (id_of(kind, &live), live)));
             }
             Err(why) => {
-                let group_kind = GroupKind::new(&kind.resource.group, &kind.resource.kind);
+                let group_kind = group_kind(kind);
                 others
                     .forbidden
                     .extend(places.into_iter().map(|(namespace, name)| {
@@ -220,7 +222,7 @@ pub(super) async fn scaled(
         return Ok(BTreeSet::new());
     }
     let kinds = cluster
-        .preferred_kinds(|group| group == "autoscaling")
+        .kinds_of_groups(|group| group == "autoscaling")
         .await?;
     let Some(kind) = kinds.any_version(&GroupKind::new("autoscaling", "HorizontalPodAutoscaler"))
     else {

@@ -39,10 +39,15 @@ pub struct Survey {
 impl Survey {
     /// Tells whether our own kinds are in the cluster.
     pub fn has_our_kinds(&self) -> bool {
-        ["Sync", "ClosureJVMTarget"]
-            .iter()
-            .all(|kind| self.kinds.get(API_VERSION, kind).is_some())
+        has_our_kinds(&self.kinds)
     }
+}
+
+/// Tells whether our own kinds are among these.
+pub fn has_our_kinds(kinds: &Kinds) -> bool {
+    ["Sync", "ClosureJVMTarget"]
+        .iter()
+        .all(|kind| kinds.get(API_VERSION, kind).is_some())
 }
 
 /// Surveys the cluster for a run.
@@ -75,7 +80,7 @@ pub async fn survey(
             .collect();
         kinds.extend(
             cluster
-                .preferred_kinds(|group| groups.contains(group))
+                .kinds_of_groups(|group| groups.contains(group))
                 .await?,
         );
     }
@@ -111,7 +116,7 @@ pub async fn survey(
     )?;
     match targets {
         Ok(targets) => sort_targets(targets, &applyset, &mut known),
-        Err(why) if with_targets => known.unseen.push(why),
+        Err(why) if with_targets => drop(known.unseen.insert(Target::group_kind(), why)),
         Err(_) => {}
     }
     let Others {

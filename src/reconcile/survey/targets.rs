@@ -10,7 +10,7 @@ use crate::api::names::{API_VERSION, COMPONENT, MANAGED_BY};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{Index, Known, Live, child_id, deployment_of};
-use crate::render::{Deployment, Target, coverage_service};
+use crate::render::{Deployment, LiveTarget, Target, coverage_service};
 
 /// Reads the Targets of these namespaces whole. Who may not read them is served none, and told why.
 pub(super) async fn live_targets(
@@ -96,8 +96,19 @@ pub(super) async fn targets_needs(
         .values()
         .filter(|d| d.id.group_kind == Target::group_kind());
     let mut targets: BTreeMap<ObjectId, Target> = known.targets.clone();
-    targets
-        .extend(in_source.filter_map(|d| Some((d.id.clone(), Target::from_json(&d.object).ok()?))));
+    targets.extend(in_source.filter_map(|d| {
+        let live = known
+            .targets
+            .get(&d.id)
+            .and_then(|target| target.live.clone());
+        Some((
+            d.id.clone(),
+            Target {
+                live,
+                ..Target::from_json(&d.object).ok()?
+            },
+        ))
+    }));
     targets.retain(|_, target| !missing.contains(&target.namespace));
     let (Some(deployments), Some(services)) = (
         kinds.get("apps/v1", "Deployment"),
@@ -134,9 +145,11 @@ pub(super) async fn targets_needs(
     for target in targets.values() {
         let id = child_id(target);
         let deployment = deployment_of(target, index, known);
-        if !known.services.contains_key(&id)
-            && coverage_service(target, deployment.as_ref()).is_ok()
-        {
+        let wanted = coverage_service(target, deployment.as_ref()).is_ok();
+        // One that was published may be there still, without the labels that it would be found by.
+        let published = |live: &LiveTarget| live.status.coverage_endpoint.is_some();
+        let published = target.live.as_ref().is_some_and(published);
+        if !known.services.contains_key(&id) && (wanted || published) {
             taken.insert((id.namespace, id.name));
         }
     }
