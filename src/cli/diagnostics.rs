@@ -61,16 +61,15 @@ fn print_one(out: &mut dyn Write, diagnostic: &Diagnostic) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes control characters out of what a repository says, so that it cannot write to the terminal as it likes.
+/// Takes control characters, and those that turn the direction of text, out of what repositories and clusters say, so
+/// that neither can write to the terminal as it likes.
 pub fn printable(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control() && c != '\t'
+            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
     text.chars()
-        .map(|c| {
-            if c.is_control() && c != '\t' {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
+        .map(|c| if hidden(c) { '\u{fffd}' } else { c })
         .collect()
 }
 
@@ -106,5 +105,6 @@ mod tests {
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
         assert_eq!(printable("a\u{1b}[2Jb\tc\n"), "a\u{fffd}[2Jb\tc\u{fffd}");
+        assert_eq!(printable("a\u{202e}b"), "a\u{fffd}b");
     }
 }

@@ -84,7 +84,8 @@ fn print(planned: &Planned, settings: &Settings, show: &Show) -> Result<(), CliE
         print_step(&mut out, step)?;
     }
     for (id, why) in &plan.unreadable {
-        writeln!(out, "{id} gets no Service: {why}")?;
+        let text = format!("{id} gets no Service: {why}");
+        writeln!(out, "{}", diagnostics::printable(&text))?;
     }
     writeln!(out, "{}", summary(plan))?;
     Ok(())

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::error::CliError;
 use crate::api::{GroupKind, Scope, crds, split_api_version};
 use crate::load::{Diagnostic, Document, Limits, Schemas, Severity, Snapshot, add_excerpts, load};
-use crate::plan::{Inputs, Known, Plan, PruneRules, build, index, targets};
+use crate::plan::{
+    Action, Inputs, Known, Plan, PruneRules, build, depends_on, index, targets, unreadable_wave,
+};
 use crate::reconcile::Settings;
 use crate::render::{Resolved, coverage_service, resolve};
 
@@ -80,6 +82,7 @@ pub fn prepare(
     let plan = build(&inputs);
     if strict {
         findings.extend(impossible_services(&inputs));
+        findings.extend(impossible_orders(&inputs, &plan));
     }
     let mut diagnostics = snapshot.diagnostics.clone();
     diagnostics.extend(loaded.diagnostics);
@@ -132,4 +135,33 @@ fn impossible_services(inputs: &Inputs<'_>) -> Vec<Diagnostic> {
             Some(Diagnostic::warning_at(origin, why(target)?.message))
         })
         .collect()
+}
+
+/// What a sync would refuse whatever the cluster holds, and marks of order that mean nothing.
+fn impossible_orders(inputs: &Inputs<'_>, plan: &Plan) -> Vec<Diagnostic> {
+    let refused = plan
+        .steps
+        .iter()
+        .filter(|step| step.action == Action::Refuse);
+    let refused = refused.filter_map(|step| {
+        Some(Diagnostic::error_at(
+            step.origin.as_ref()?,
+            step.reason.as_str(),
+        ))
+    });
+    let marks = inputs.desired.iter().flat_map(|d| {
+        let absent = depends_on(&d.object).unwrap_or_default().into_iter();
+        let absent = absent
+            .filter(|need| !inputs.index.contains_key(need))
+            .map(|need| {
+                let message = format!("it depends on {need}, which the source does not hold");
+                Diagnostic::warning_at(&d.origin, message)
+            });
+        let wave = unreadable_wave(&d.object).map(|text| {
+            let message = format!("its sync wave is no integer and counts as 0: {text:?}");
+            Diagnostic::warning_at(&d.origin, message)
+        });
+        absent.chain(wave)
+    });
+    refused.chain(marks).collect()
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 
 use super::args::{Output, SyncArgs};
+use super::diagnostics::printable;
 use super::diff::{self, Show};
 use super::error::CliError;
 use super::progress::Progress;
@@ -94,18 +95,25 @@ fn print(planned: &Planned, report: &Report, settings: &Settings) -> Result<(), 
             .unwrap_or("no endpoint");
         writeln!(
             out,
-            "target     {}/{}  {phase}  {what}",
-            target.namespace, target.name
+            "target     {}/{}  {phase}  {}",
+            target.namespace,
+            target.name,
+            printable(what)
         )?;
     }
     for (id, why) in &planned.plan.unreadable {
-        writeln!(out, "{id} gets no Service: {why}")?;
+        writeln!(
+            out,
+            "{}",
+            printable(&format!("{id} gets no Service: {why}"))
+        )?;
     }
     for unhealthy in &report.unhealthy {
-        writeln!(out, "not healthy: {}, {}", unhealthy.id, unhealthy.health)?;
+        let text = format!("not healthy: {}, {}", unhealthy.id, unhealthy.health);
+        writeln!(out, "{}", printable(&text))?;
     }
     for trouble in &report.trouble {
-        writeln!(out, "{trouble}")?;
+        writeln!(out, "{}", printable(trouble))?;
     }
     writeln!(
         out,

@@ -3,10 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use http::Request;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use super::ClusterError;
+
+/// The same as kube-apiserver's own limit for a request.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
 /// Which cluster, and as whom; what is absent is taken from the kubeconfig, as kubectl does.
 #[derive(Clone, Debug, Default)]
@@ -40,8 +46,7 @@ impl Cluster {
             config.auth_info.impersonate_groups = Some(options.as_groups.clone());
         }
         config.connect_timeout = Some(Duration::from_secs(10));
-        // A request that is neither answered nor refused for a minute is lost: kube-apiserver's own limit is the same.
-        config.read_timeout = Some(Duration::from_secs(60));
+        config.read_timeout = Some(ANSWER_WITHIN);
         let default_namespace = config.default_namespace.clone();
         let client = Client::try_from(config).map_err(|e| {
             ClusterError::Config(format!("cannot use the cluster's configuration: {e}"))
@@ -52,9 +57,32 @@ impl Cluster {
         })
     }
 
+    /// Sends a request, and again for a while when the server is too busy to answer it.
+    pub(super) async fn request<T: DeserializeOwned>(
+        &self,
+        request: Request<Vec<u8>>,
+    ) -> Result<T, ClusterError> {
+        in_time(self.client.request(request)).await
+    }
+
     /// The namespace of the context, or `default`.
     pub fn default_namespace(&self) -> &str {
         &self.default_namespace
+    }
+}
+
+/// Limits how long a request may take with all its repetitions: kube's own policy tries for minutes.
+pub(super) async fn in_time<T>(
+    answer: impl Future<Output = kube::Result<T>>,
+) -> Result<T, ClusterError> {
+    match timeout(ANSWER_WITHIN, answer).await {
+        Ok(answer) => answer.map_err(ClusterError::from),
+        Err(_) => {
+            let seconds = ANSWER_WITHIN.as_secs();
+            Err(ClusterError::Unavailable(format!(
+                "no good answer within {seconds} s"
+            )))
+        }
     }
 }
 

@@ -1,11 +1,14 @@
 //! Discovery of just the kinds in use: a request for each `apiVersion`, not for all that a server has.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use futures_util::future::try_join_all;
+use futures_util::future::{join_all, try_join_all};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
 use kube::core::ApiResource;
+use tokio::time::timeout;
 
+use super::connect::in_time;
 use super::{Cluster, ClusterError};
 use crate::api::{GroupKind, Sync, split_api_version};
 use crate::render::Scope;
@@ -114,26 +117,46 @@ impl Cluster {
         &self,
         groups: impl Fn(&str) -> bool,
     ) -> Result<Kinds, ClusterError> {
-        let list = self.client.list_api_groups().await?;
-        let mut versions: BTreeSet<String> = list
-            .groups
-            .into_iter()
-            .filter(|group| groups(&group.name))
-            .flat_map(|group| group.versions)
-            .map(|version| version.group_version)
-            .collect();
-        if groups("") {
-            versions.insert("v1".into());
-        }
+        let mut versions = self.api_versions().await?;
+        versions.retain(|version| groups(split_api_version(version).0));
         self.kinds(&versions).await
+    }
+
+    /// Asks for all kinds, and names the `apiVersion`s whose kinds cannot be told in `within`: an aggregated API may be
+    /// down, and must not stop everything else.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn all_kinds(&self, within: Duration) -> Result<(Kinds, Vec<String>), ClusterError> {
+        let versions = self.api_versions().await?;
+        let answers = versions.into_iter().map(|version| async move {
+            let one = BTreeSet::from([version.clone()]);
+            (version, timeout(within, self.kinds(&one)).await)
+        });
+        let (mut kinds, mut silent) = (Kinds::default(), Vec::new());
+        for (version, answer) in join_all(answers).await {
+            match answer {
+                Ok(Ok(found)) => kinds.extend(found),
+                _ => silent.push(version),
+            }
+        }
+        Ok((kinds, silent))
+    }
+
+    async fn api_versions(&self) -> Result<BTreeSet<String>, ClusterError> {
+        let list = in_time(self.client.list_api_groups()).await?;
+        let versions = list.groups.into_iter().flat_map(|group| group.versions);
+        let mut versions: BTreeSet<String> = versions.map(|v| v.group_version).collect();
+        versions.insert("v1".into());
+        Ok(versions)
     }
 
     async fn resources(&self, api_version: &str) -> Result<Option<APIResourceList>, ClusterError> {
         let answer = match split_api_version(api_version) {
-            ("", version) => self.client.list_core_api_resources(version).await,
-            _ => self.client.list_api_group_resources(api_version).await,
+            ("", version) => in_time(self.client.list_core_api_resources(version)).await,
+            _ => in_time(self.client.list_api_group_resources(api_version)).await,
         };
-        match answer.map_err(ClusterError::from) {
+        match answer {
             Ok(list) => Ok(Some(list)),
             Err(ClusterError::NotFound(_)) => Ok(None),
             Err(error) => Err(error),

@@ -134,7 +134,7 @@ impl Cluster {
         let mut items = Vec::new();
         loop {
             let request = build(&request(kind, namespace), &params).map_err(invalid)?;
-            let list: List<T> = self.client.request(request).await?;
+            let list: List<T> = self.request(request).await?;
             items.extend(list.items.unwrap_or_default());
             match list.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => params = params.continue_token(&token),
@@ -147,12 +147,7 @@ impl Cluster {
         &self,
         request: http::Request<Vec<u8>>,
     ) -> Result<Option<T>, ClusterError> {
-        match self
-            .client
-            .request(request)
-            .await
-            .map_err(ClusterError::from)
-        {
+        match self.request(request).await {
             Ok(object) => Ok(Some(object)),
             Err(ClusterError::NotFound(_)) => Ok(None),
             Err(error) => Err(error),

@@ -51,7 +51,7 @@ impl Cluster {
                 &Patch::Apply(object),
             )
             .map_err(invalid)?;
-        let applied: MetadataOnly = self.client.request(request).await?;
+        let applied: MetadataOnly = self.request(request).await?;
         Ok(applied.metadata)
     }
 
@@ -70,7 +70,7 @@ impl Cluster {
         let request = request(kind, namespace)
             .patch(&segment(name), &params, &Patch::Apply(object))
             .map_err(invalid)?;
-        Ok(self.client.request(request).await?)
+        self.request(request).await
     }
 
     /// Applies the status of one of our kinds; fields that are left out are cleared.
@@ -98,7 +98,7 @@ impl Cluster {
                 &Patch::Apply(&body),
             )
             .map_err(invalid)?;
-        self.client.request::<MetadataOnly>(request).await?;
+        self.request::<MetadataOnly>(request).await?;
         Ok(())
     }
 
@@ -129,7 +129,7 @@ impl Cluster {
         let request = request(kind, namespace)
             .patch_metadata(&segment(name), &params, &Patch::Merge(&patch))
             .map_err(invalid)?;
-        self.client.request::<MetadataOnly>(request).await?;
+        self.request::<MetadataOnly>(request).await?;
         Ok(())
     }
 
@@ -155,12 +155,7 @@ impl Cluster {
         let request = request(kind, namespace)
             .delete(&segment(name), &params)
             .map_err(invalid)?;
-        match self
-            .client
-            .request::<Value>(request)
-            .await
-            .map_err(ClusterError::from)
-        {
+        match self.request::<Value>(request).await {
             Ok(_) | Err(ClusterError::NotFound(_)) => Ok(()),
             Err(error) => Err(error),
         }

@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use super::live::Live;
 
+const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
+
 /// Ways to say "do not delete this": key and the value that says it (as one of a comma-separated list).
 const KEEP: [(&str, &str); 8] = [
     ("kustomize.toolkit.fluxcd.io/prune", "disabled"),
@@ -80,9 +82,14 @@ pub fn foreign_tool(live: &Live) -> Option<(&'static str, String)> {
 
 /// Reads the sync wave: an integer, 0 when absent or unreadable.
 pub fn sync_wave(desired: &Value) -> i32 {
-    annotation(desired, "argocd.argoproj.io/sync-wave")
+    annotation(desired, SYNC_WAVE)
         .and_then(|wave| wave.trim().parse().ok())
         .unwrap_or(0)
+}
+
+/// The sync wave's text, when it cannot be read.
+pub fn unreadable_wave(desired: &Value) -> Option<&str> {
+    annotation(desired, SYNC_WAVE).filter(|wave| wave.trim().parse::<i32>().is_err())
 }
 
 /// Reads the value of an annotation of a whole object.

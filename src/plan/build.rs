@@ -126,7 +126,7 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
     if scaled.is_some() {
         verdict
             .reason
-            .push_str("; its replicas are left to its autoscaler");
+            .push_str("; its replicas are left as they are, for its autoscaler");
     }
     if inputs.force_conflicts {
         verdict = take_conflicts(verdict);
@@ -203,6 +203,10 @@ pub fn targets(inputs: &Inputs<'_>) -> (Vec<Target>, BTreeMap<ObjectId, String>)
                 unreadable.insert(desired.id.clone(), why);
             }
         }
+    }
+    if let Some(why) = &inputs.known.blind {
+        unreadable.extend(targets.into_keys().map(|id| (id, why.clone())));
+        return (Vec::new(), unreadable);
     }
     (targets.into_values().collect(), unreadable)
 }

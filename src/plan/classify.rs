@@ -50,7 +50,7 @@ pub fn classify_member(
     let Some(live) = live else {
         return Verdict::new(Action::Create, "it is not in the cluster");
     };
-    if let Some(refusal) = terminating(live).or_else(|| owned_by_others(live, applyset)) {
+    if let Some(refusal) = terminating(live).or_else(|| owned_by_others(desired, live, applyset)) {
         return refusal;
     }
     if live.applyset().is_none() {
@@ -224,21 +224,31 @@ fn terminating(live: &Live) -> Option<Verdict> {
     ))
 }
 
-fn owned_by_others(live: &Live, applyset: &str) -> Option<Verdict> {
+fn owned_by_others(desired: &Value, live: &Live, applyset: &str) -> Option<Verdict> {
     if let Some(other) = live.applyset().filter(|set| *set != applyset) {
         return Some(Verdict::new(
             Action::Refuse,
             format!("it is a member of another apply set ({other})"),
         ));
     }
-    if let Some(owner) = live.controller() {
+    let stated = |uid: &str| {
+        let owners = desired
+            .pointer("/metadata/ownerReferences")
+            .and_then(Value::as_array);
+        owners.is_some_and(|owners| {
+            owners
+                .iter()
+                .any(|o| o.get("uid").is_some_and(|u| u == uid))
+        })
+    };
+    if let Some(owner) = live.controller().filter(|owner| !stated(&owner.uid)) {
         return Some(Verdict::new(
             Action::Refuse,
             format!("it is controlled by {} {}", owner.kind, owner.name),
         ));
     }
     // A mark that we applied ourselves, because the manifest carries it, says nothing.
-    if live.applyset().is_some() {
+    if live.shows_that_we_labelled_it() {
         return None;
     }
     let (tool, mark) = foreign_tool(live)?;

@@ -19,6 +19,8 @@ pub struct Known {
     pub unseen: BTreeMap<GroupKind, String>,
     /// Targets that this run serves: those of the source's namespaces.
     pub targets: BTreeMap<ObjectId, Target>,
+    /// Why Targets cannot be served, if so: we may not see what they need.
+    pub blind: Option<String>,
     /// Targets that cannot be read, and why.
     pub unreadable: BTreeMap<ObjectId, String>,
     /// Deployments that Targets refer to.

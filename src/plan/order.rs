@@ -66,8 +66,7 @@ fn parse_reference(text: &str) -> Result<ObjectId, String> {
 
 /// Gives each object its batch: the lowest that keeps the order of places and puts it behind what it depends on.
 ///
-/// Objects on a cycle, or that depend on something outside, get their place as if they had no dependencies;
-/// `Ordered::cycles` names the former.
+/// What an object needs and that is not among them counts as there. `Ordered::cycles` names objects that need each other.
 pub fn batches(objects: &BTreeMap<ObjectId, ((i32, u8), Vec<ObjectId>)>) -> Ordered {
     let mut places: BTreeSet<(i32, u8)> = objects.values().map(|(place, _)| *place).collect();
     let mut ordered = Ordered::default();
@@ -94,9 +93,12 @@ pub fn batches(objects: &BTreeMap<ObjectId, ((i32, u8), Vec<ObjectId>)>) -> Orde
             (!now.is_empty()).then_some(now)
         });
         let now = next.unwrap_or_else(|| {
-            let rest: Vec<&ObjectId> = pending.keys().copied().collect();
-            ordered.cycles.extend(rest.iter().map(|id| (*id).clone()));
-            rest
+            let waiting = pending.keys().copied();
+            let circling: Vec<&ObjectId> = waiting.filter(|id| comes_back(id, &pending)).collect();
+            ordered
+                .cycles
+                .extend(circling.iter().map(|id| (*id).clone()));
+            circling
         });
         for id in now {
             pending.remove(id);
@@ -106,6 +108,28 @@ pub fn batches(objects: &BTreeMap<ObjectId, ((i32, u8), Vec<ObjectId>)>) -> Orde
         batch += 1;
     }
     ordered
+}
+
+/// Tells whether an object needs itself in the end.
+fn comes_back(
+    start: &ObjectId,
+    pending: &BTreeMap<&ObjectId, ((i32, u8), Vec<&ObjectId>)>,
+) -> bool {
+    let needs = |id: &ObjectId| {
+        pending
+            .get(id)
+            .map_or(&[][..], |(_, needs)| needs.as_slice())
+    };
+    let (mut seen, mut open) = (BTreeSet::new(), needs(start).to_vec());
+    while let Some(id) = open.pop() {
+        if id == start {
+            return true;
+        }
+        if seen.insert(id) {
+            open.extend(needs(id));
+        }
+    }
+    false
 }
 
 /// Batches of objects.
@@ -141,6 +165,7 @@ mod tests {
             ("ConfigMap", "early", -1, vec![]),
             ("ConfigMap", "loop1", 0, vec![id("ConfigMap", "loop2")]),
             ("ConfigMap", "loop2", 0, vec![id("ConfigMap", "loop1")]),
+            ("ConfigMap", "behind", 0, vec![id("ConfigMap", "loop1")]),
         ] {
             let object = json!({ "metadata": { "annotations": { "argocd.argoproj.io/sync-wave": wave.to_string() } } });
             let id = id(kind, name);

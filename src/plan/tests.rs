@@ -299,6 +299,7 @@ fn objects_of_others_are_refused_and_unowned_ones_adopted() {
         let source = [config("a")];
         let mut live = applied(&source[0].object);
         live.labels.clear();
+        live.managed_fields.clear();
         change(&mut live);
         let known = Known {
             others: [(source[0].id.clone(), live)].into(),

@@ -1,12 +1,19 @@
 //! Before a Namespace or a definition is pruned: what would go with it that the plan does not delete by itself?
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 
-use crate::cluster::{Cluster, ClusterError, Kind};
-use crate::plan::{Action, Body, Live, Plan, Step, judge_contents, takes_others_along};
+use crate::api::GroupKind;
+use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
+use crate::plan::{
+    Action, Body, Health, Live, Plan, Step, health, judge_contents, takes_others_along,
+};
 use crate::render::Scope;
+
+/// Longer than any API that works needs to name its kinds.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// Refuses the prunes that would take along what is to stay: objects of others, and members that are wanted or kept.
 ///
@@ -24,20 +31,28 @@ pub async fn guard_contents(cluster: &Cluster, plan: &mut Plan) -> Result<(), Cl
         .filter(|step| step.action == Action::Delete)
         .filter_map(|step| Some(step.expected.as_ref()?.uid.clone()))
         .collect();
-    let kinds = cluster.kinds_of_groups(|_| true).await?;
+    let (kinds, silent) = cluster.all_kinds(ANSWER_WITHIN).await?;
+    let mut hidden: BTreeSet<String> = silent.into_iter().collect();
+    hidden.extend(unavailable_apis(cluster, &kinds).await?);
+    let hidden = hidden
+        .iter()
+        .map(|api| format!("what {api} holds, which cannot be seen now"));
+    let hidden: BTreeSet<String> = hidden.collect();
     for step in plan.steps.iter_mut().filter(|step| risky(step)) {
-        let staying = if step.id.group_kind.kind == "Namespace" {
+        let stays = if step.id.group_kind.kind == "Namespace" {
             let inside = kinds.each().filter(|kind| kind.scope == Scope::Namespaced);
-            staying(cluster, inside, Some(&step.id.name), &going).await?
+            let mut inside = staying(cluster, inside, Some(&step.id.name), &going).await;
+            inside.extend(hidden.iter().cloned());
+            inside
         } else {
             // `<plural>.<group>`
             let (plural, group) = step.id.name.split_once('.').unwrap_or((&step.id.name, ""));
             let defined = kinds
                 .each()
                 .filter(|kind| kind.resource.plural == plural && kind.resource.group == group);
-            staying(cluster, defined, None, &going).await?
+            staying(cluster, defined, None, &going).await
         };
-        if let Err(why) = judge_contents(&staying) {
+        if let Err(why) = judge_contents(&stays) {
             step.action = Action::Refuse;
             step.reason = why;
             step.body = Body::None;
@@ -46,28 +61,46 @@ pub async fn guard_contents(cluster: &Cluster, plan: &mut Plan) -> Result<(), Cl
     Ok(())
 }
 
-/// Names what would go along, or might: a kind that we may not look at counts as one.
+/// Names aggregated APIs that are down. While one is, its kinds may not even be in discovery.
+async fn unavailable_apis(cluster: &Cluster, kinds: &Kinds) -> Result<Vec<String>, ClusterError> {
+    let services = GroupKind::new("apiregistration.k8s.io", "APIService");
+    let Some(kind) = kinds.any_version(&services) else {
+        return Ok(Vec::new());
+    };
+    match cluster.list_objects(kind, None, None).await {
+        Ok(services) => Ok(services
+            .iter()
+            .filter(|service| health(service) != Health::Current)
+            .filter_map(|service| Some(service.pointer("/metadata/name")?.as_str()?.to_owned()))
+            .collect()),
+        Err(ClusterError::Forbidden(_)) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Names what would go along, or might: a kind that cannot be listed counts as one.
 async fn staying(
     cluster: &Cluster,
     kinds: impl Iterator<Item = &Kind>,
     namespace: Option<&str>,
     going: &BTreeSet<String>,
-) -> Result<BTreeSet<String>, ClusterError> {
-    let lists = kinds.filter(|kind| kind.listable).map(|kind| async move {
-        match cluster.list_metadata(kind, namespace, None).await {
-            Ok(items) => Ok((kind, Ok(items))),
-            Err(ClusterError::Forbidden(_)) => Ok((kind, Err("objects that we may not list"))),
-            // A kind that its server cannot list now, or not at all, such as some of an aggregated API.
-            Err(ClusterError::NotFound(_) | ClusterError::Invalid(_)) => Ok((kind, Ok(Vec::new()))),
-            Err(error) => Err(error),
-        }
-    });
+) -> BTreeSet<String> {
+    let lists = kinds
+        .filter(|kind| kind.listable)
+        .map(|kind| async move { (kind, cluster.list_metadata(kind, namespace, None).await) });
     let mut named = BTreeSet::new();
     let mut items: Vec<(&Kind, Live)> = Vec::new();
-    for (kind, answer) in try_join_all(lists).await? {
+    for (kind, answer) in join_all(lists).await {
         match answer {
             Ok(found) => items.extend(found.into_iter().map(|live| (kind, live))),
-            Err(why) => drop(named.insert(format!("{} {why}", kind.resource.kind))),
+            // The kind has gone since, and its objects with it.
+            Err(ClusterError::NotFound(_)) => {}
+            Err(_) => {
+                named.insert(format!(
+                    "objects of kind {}, which cannot be listed",
+                    kind.resource.kind
+                ));
+            }
         }
     }
     let here: BTreeSet<&str> = items.iter().map(|(_, live)| live.uid.as_str()).collect();
@@ -86,7 +119,7 @@ async fn staying(
         !going.contains(&live.uid) && !owned(live) && !comes_by_itself(kind, live, &services)
     });
     named.extend(stays.map(|(kind, live)| format!("{} {}", kind.resource.kind, live.name)));
-    Ok(named)
+    named
 }
 
 /// What Kubernetes makes in every namespace.

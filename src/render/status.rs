@@ -8,8 +8,8 @@ use crate::api::target::{EndpointCount, Injection, Phase, TargetStatus};
 /// What became of the Service that was rendered, or why none was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceState {
-    /// It is in the cluster as rendered, with so many addresses behind it.
-    Applied(EndpointCount),
+    /// It is in the cluster as rendered, with so many pods behind it, if that can be told.
+    Applied(Option<EndpointCount>),
     /// There is none, and there is to be none.
     Absent(NoService),
     /// There is to be one, but it could not be applied: reason and message.
@@ -43,7 +43,7 @@ pub fn status(
             .then(|| endpoint(target, cluster_domain)),
         instrumented_replicas: Some(rollout.filter(|_| enabled).map_or(0, Rollout::instrumented)),
         endpoints: match service {
-            ServiceState::Applied(count) => Some(*count),
+            ServiceState::Applied(count) => *count,
             _ => None,
         },
         observed_generation: generation,
@@ -106,7 +106,7 @@ fn ready(
             "RolloutInProgress",
             format!("Deployment {name} is rolling out"),
         ),
-        (Phase::Instrumented, ServiceState::Applied(EndpointCount { total: 0, .. })) => (
+        (Phase::Instrumented, ServiceState::Applied(Some(EndpointCount { total: 0, .. }))) => (
             ConditionStatus::False,
             "NoEndpoints",
             "no pod is behind the Service yet".to_owned(),
@@ -212,10 +212,10 @@ mod tests {
 
     fn judge(target: &Target, deployment: Option<&Deployment>, ready: i32) -> TargetStatus {
         let service = match coverage_service(target, deployment) {
-            Ok(_) => ServiceState::Applied(EndpointCount {
+            Ok(_) => ServiceState::Applied(Some(EndpointCount {
                 ready,
                 total: ready,
-            }),
+            })),
             Err(no) => ServiceState::Absent(no),
         };
         status(target, deployment, &service, "cluster.local", "t")
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn c58_the_cluster_domain_is_the_users() {
         let deployment = deployment(1, 1, 1, 1);
-        let service = ServiceState::Applied(EndpointCount::default());
+        let service = ServiceState::Applied(Some(EndpointCount::default()));
         let status = status(
             &target(true, true),
             Some(&deployment),

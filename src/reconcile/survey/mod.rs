@@ -13,7 +13,7 @@ pub use self::inventory::Inventory;
 use self::members::{Others, others, scaled};
 use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::Settings;
-use crate::api::names::API_VERSION;
+use crate::api::names::{API_VERSION, GROUP};
 use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::load::{Diagnostic, Document, Schemas};
@@ -63,10 +63,17 @@ pub async fn survey(
     let mut versions: BTreeSet<String> = documents.iter().map(|d| d.api_version.clone()).collect();
     versions.extend(["v1", "apps/v1", API_VERSION].map(str::to_owned));
     let sync = Kind::sync();
-    let (mut kinds, parent) = try_join!(
-        cluster.kinds(&versions),
-        cluster.get(&sync, Some(&settings.namespace), &settings.name),
-    )?;
+    let parent = async {
+        match cluster
+            .get(&sync, Some(&settings.namespace), &settings.name)
+            .await
+        {
+            Ok(parent) => Ok((parent, None)),
+            Err(ClusterError::Forbidden(message)) => Ok((None, Some(message))),
+            Err(error) => Err(error),
+        }
+    };
+    let (mut kinds, (parent, hidden)) = try_join!(cluster.kinds(&versions), parent)?;
     let inventory = Inventory::read(parent.as_ref());
     if inventory
         .group_kinds
@@ -114,6 +121,10 @@ pub async fn survey(
         live_targets(cluster, &kinds, &reach),
         early_services(cluster, &kinds, &reach, with_targets),
     )?;
+    if let Some(message) = hidden {
+        let why = format!("the inventory cannot be read: {message}");
+        known.unseen.insert(GroupKind::new(GROUP, "Sync"), why);
+    }
     match targets {
         Ok(targets) => sort_targets(targets, &applyset, &mut known),
         Err(why) if with_targets => drop(known.unseen.insert(Target::group_kind(), why)),

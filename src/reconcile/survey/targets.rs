@@ -83,8 +83,26 @@ async fn services_of_targets(
     cluster.metadata_in(services, namespaces, &selector).await
 }
 
-/// Reads what Targets need: their Deployments, and the Services that are theirs or have the name they need.
+/// Reads what Targets need. Where we may not, no Target is served, and the rest goes on.
 pub(super) async fn targets_needs(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    index: &Index<'_>,
+    missing: &BTreeSet<String>,
+    early: Option<Vec<Live>>,
+    known: &mut Known,
+) -> Result<(), ClusterError> {
+    match read_needs(cluster, kinds, index, missing, early, known).await {
+        Err(ClusterError::Forbidden(message)) => {
+            known.blind = Some(format!("what it needs may not be read: {message}"));
+            Ok(())
+        }
+        answer => answer,
+    }
+}
+
+/// Reads Deployments of Targets, and the Services that are theirs or have the name they need.
+async fn read_needs(
     cluster: &Cluster,
     kinds: &Kinds,
     index: &Index<'_>,
