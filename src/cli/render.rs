@@ -40,7 +40,7 @@ pub async fn run(args: &RenderArgs) -> Result<u8, CliError> {
 /// What would be sent. A Service's owner reference is left out: it needs the uid that its Target has in a cluster.
 fn sent(step: &Step) -> Option<Value> {
     match &step.body {
-        Body::Apply { object, .. } => Some(object.clone()),
+        Body::Apply { object, .. } => Some(Value::clone(object)),
         Body::Child { object, .. } => {
             let mut object = object.clone();
             stamp(&mut object, None);

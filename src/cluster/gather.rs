@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::future::try_join_all;
 use serde_json::Value;
 
-use super::{Cluster, ClusterError, Kind};
+use super::{Cluster, ClusterError, Kind, Parts};
 use crate::plan::Live;
 use crate::render::Scope;
 
@@ -36,6 +36,24 @@ impl Cluster {
                 .await
         };
         in_namespaces(kind, namespaces, list, |live| live.namespace.as_deref()).await
+    }
+
+    /// Lists parts of objects, in these namespaces.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn parts_in(
+        &self,
+        kind: &Kind,
+        namespaces: &BTreeSet<String>,
+    ) -> Result<Vec<Parts>, ClusterError> {
+        let list = |namespace: Option<String>| async move {
+            self.list_parts(kind, namespace.as_deref()).await
+        };
+        in_namespaces(kind, namespaces, list, |parts| {
+            parts.metadata.namespace.as_deref()
+        })
+        .await
     }
 
     /// Lists whole objects, in these namespaces.

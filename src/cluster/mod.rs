@@ -11,3 +11,4 @@ pub use connect::{Cluster, ConnectOptions, context_namespace};
 pub use error::ClusterError;
 pub use gather::Place;
 pub use kinds::{Kind, Kinds};
+pub use read::Parts;

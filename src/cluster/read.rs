@@ -41,6 +41,17 @@ struct MetadataOnly {
     metadata: Live,
 }
 
+/// The parts of an object that a controller looks at; its metadata would be the larger half of it as JSON.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Parts {
+    /// Metadata.
+    pub metadata: Live,
+    /// What it asks for.
+    pub spec: Option<Value>,
+    /// How it is.
+    pub status: Option<Value>,
+}
+
 impl Cluster {
     /// Lists the metadata of a kind's objects, in one namespace or in all.
     ///
@@ -114,6 +125,18 @@ impl Cluster {
             .optional::<MetadataOnly>(request)
             .await?
             .map(|object| object.metadata))
+    }
+
+    /// Lists objects of a kind, of which only some parts are kept.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn list_parts(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+    ) -> Result<Vec<Parts>, ClusterError> {
+        self.list(kind, namespace, None, Request::list).await
     }
 
     async fn list<T: DeserializeOwned>(

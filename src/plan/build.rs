@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -102,10 +103,10 @@ fn rescaled(desired: &Desired, known: &Known) -> Option<i64> {
 
 fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
     let live = inputs.known.live(&desired.id);
-    let mut object = desired.object.clone();
+    let mut object = Arc::clone(&desired.object);
     let rescaled = rescaled(desired, inputs.known);
     let scaled = rescaled.filter(|_| inputs.known.scaled.contains(&desired.id));
-    let mut judged = Cow::Borrowed(&object);
+    let mut judged = Cow::Borrowed(&*object);
     if let Some(spec) = scaled.and_then(|_| judged.to_mut().get_mut("spec")?.as_object_mut()) {
         spec.remove("replicas");
     }
@@ -117,7 +118,9 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
     }
     // k8s#25238: an autoscaler's replicas are its own, whatever the file says. They are sent as they are, not left out:
     // where the server noted no owner for them, leaving them out would set them to the default of one.
-    if let (Some(live), Some(replicas)) = (scaled, object.pointer_mut("/spec/replicas")) {
+    if let Some(live) = scaled
+        && let Some(replicas) = Arc::make_mut(&mut object).pointer_mut("/spec/replicas")
+    {
         *replicas = Value::from(live);
     }
     if let Some(why) = inputs.known.forbidden.get(&desired.id) {

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::annotations::{foreign_tool, leaves_alone};
-use super::live::Live;
+use super::fields::Fields;
+use super::live::{Live, ManagedFields};
 use super::managed::{FieldPath, foreign_steps, holds_item, intruders, lost_fields, other_owners};
 use super::step::{Action, Conflict};
 use crate::api::{names, split_api_version};
@@ -63,19 +64,47 @@ pub fn classify_member(
         .ours()
         .filter(|entry| Some(entry.api_version.as_str()) == api_version(desired))
     else {
-        return Verdict::new(
-            Action::Configure,
-            "we own nothing of it in this API version",
-        );
+        let lost = lost_fields(desired, &Fields::default());
+        return Verdict {
+            force: yielded(&lost, live),
+            ..Verdict::new(
+                Action::Configure,
+                "we own nothing of it in this API version",
+            )
+        };
     };
+    let lost = lost_fields(desired, &entry.fields);
     if live.applied_digest() != Some(digest) {
         // An edit of the digest alone looks like a new manifest: applying it is right all the same.
-        return Verdict::new(Action::Configure, "the manifest has changed");
+        return Verdict {
+            force: yielded(&lost, live),
+            ..Verdict::new(Action::Configure, "the manifest has changed")
+        };
     }
-    match lost_fields(desired, &entry.fields) {
-        lost if lost.is_empty() => Verdict::new(Action::Unchanged, "it is as applied"),
-        lost => drift(&lost, live),
+    if lost.is_empty() {
+        return Verdict::new(Action::Unchanged, "it is as applied");
     }
+    drift(&lost, live)
+}
+
+/// Tells whether all that others own of these fields may be taken without a word: what people changed by hand in a
+/// member of ours, what a restore left without an owner, and the marks that only we write.
+///
+/// A new commit then undoes a hand edit just as an old one does. What a controller or another tool owns stays a conflict.
+fn yielded(lost: &[FieldPath], live: &Live) -> bool {
+    let by_hand = |entry: &ManagedFields| {
+        let tool = entry.manager.strip_prefix("kubectl");
+        let tool = tool.filter(|rest| *rest != "-client-side-apply" && *rest != "-last-applied");
+        entry.operation == "Update" && (tool.is_some() || entry.manager == "before-first-apply")
+    };
+    let marks = [names::APPLIED_DIGEST, names::APPLYSET_PART_OF];
+    lost.iter().all(|path| {
+        let path_text = path.to_string();
+        marks.iter().any(|mark| path_text.ends_with(mark))
+            || other_owners(path, &live.managed_fields)
+                .into_iter()
+                .all(by_hand)
+    })
 }
 
 /// Judges the Service of a Target, which is ours from end to end: `spec.ports` and `spec.selector` are exclusive.
@@ -204,9 +233,7 @@ pub fn purge(desired: &Value, live: &Live) -> Option<Value> {
     (!spec.is_empty()).then(|| json!({ "spec": spec }))
 }
 
-fn exclusive_intruders(
-    live: &Live,
-) -> impl Iterator<Item = (&super::live::ManagedFields, FieldPath)> {
+fn exclusive_intruders(live: &Live) -> impl Iterator<Item = (&ManagedFields, FieldPath)> {
     [["spec", "ports"], ["spec", "selector"]]
         .into_iter()
         .flat_map(|path| intruders(&path, &live.managed_fields))

@@ -100,6 +100,12 @@ impl Live {
             .is_some()
     }
 
+    /// Tells whether some controller made it and copied the labels of something else onto it, as Endpoints and
+    /// EndpointSlices get those of their Service.
+    pub fn is_copy(&self) -> bool {
+        self.ours().is_none() && (self.applied_digest().is_none() || self.controller().is_some())
+    }
+
     /// The entry of what we applied.
     pub fn ours(&self) -> Option<&ManagedFields> {
         self.managed_fields.iter().find(|entry| entry.is_ours())

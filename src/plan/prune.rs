@@ -92,15 +92,16 @@ pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String
 
 /// Judges one member that has left the source.
 pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, String) {
+    if !live.shows_that_we_labelled_it() {
+        // Somebody has copied an object of ours, label and all.
+        let reason = "it has this set's label, but not from us";
+        return (Action::Keep, reason.into());
+    }
     if let Some(mark) = keeps(live) {
         return (
             Action::Keep,
             format!("it has left the source, but is kept ({mark})"),
         );
-    }
-    if !live.shows_that_we_labelled_it() {
-        let what = "it has the set's label, but we did not give it that: somebody copied it";
-        return (Action::Keep, what.into());
     }
     if let Some(owner) = live.controller() {
         return (

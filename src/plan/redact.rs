@@ -43,6 +43,7 @@ pub fn redact_pair(before: &mut Value, after: &mut Value) {
     let copies = |key: &str, text: &str| {
         key == "kubectl.kubernetes.io/last-applied-configuration"
             || text.trim_start().starts_with(['{', '['])
+            || looks_encoded(text)
             || values
                 .iter()
                 .any(|value| text == value || value.len() >= 3 && text.contains(value.as_str()))
@@ -51,6 +52,19 @@ pub fn redact_pair(before: &mut Value, after: &mut Value) {
         let path = format!("/metadata/{map}");
         mask_maps(before.pointer_mut(&path), after.pointer_mut(&path), copies);
     }
+}
+
+/// Tells whether a text may hold an encoded copy, as some tools keep one of the whole object in an annotation. Digests
+/// of ours are told by their length and alphabet.
+fn looks_encoded(text: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '_' | '-');
+    let digest = |text: &str| {
+        text.strip_prefix("sha256:")
+            .is_some_and(|hex| hex.len() == 64)
+    };
+    !digest(text)
+        && !text.starts_with("applyset-")
+        && text.split(|c| !word(c)).any(|part| part.len() >= 24)
 }
 
 /// Tells which fields of a Secret are shown. `data` and `stringData` are, as long as they are mappings, for their keys.
@@ -79,6 +93,9 @@ fn mask_odd_keys(secret: &mut Value) {
             Some(other) if !other.is_null() => *other = Value::String(MASK.into()),
             _ => {}
         }
+    }
+    if let Some(type_) = secret.get_mut("type").filter(|type_| !type_.is_string()) {
+        *type_ = Value::String(MASK.into());
     }
 }
 
@@ -196,6 +213,7 @@ mod tests {
             json!({ "data": ["hunter2"] }),
             json!({ "spec": { "password": "hunter2" } }),
             json!({ "immutable": "hunter2" }),
+            json!({ "type": { "hunter2": "hunter2" } }),
             json!({ "stringData": { "bad key hunter2": "x" } }),
         ] {
             let mut secret =

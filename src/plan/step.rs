@@ -1,6 +1,7 @@
 //! The plan: what is to be done, to what, why, and where it comes from.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -83,7 +84,7 @@ pub enum Body {
     /// An apply request.
     Apply {
         /// The object to send.
-        object: Value,
+        object: Arc<Value>,
         /// Whether fields of other managers are taken.
         force: bool,
     },

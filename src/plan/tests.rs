@@ -35,7 +35,7 @@ fn desired(api_version: &str, kind: &str, name: &str, rest: Value) -> Desired {
             file: "a.yaml".into(),
             position: Position { line: 1, column: 1 },
         },
-        object,
+        object: object.into(),
         digest,
     }
 }
@@ -141,7 +141,7 @@ fn member(known: &mut Known, desired: &Desired) {
 fn covered(name: &str) -> (Known, Vec<Desired>) {
     let (source, mut known) = (vec![deployment(name), target(name, true)], Known::default());
     source.iter().for_each(|d| member(&mut known, d));
-    let mut live = source[1].object.clone();
+    let mut live = source[1].object.as_ref().clone();
     live["metadata"]["uid"] = json!(format!("uid-ClosureJVMTarget-{name}"));
     let parsed = Target::from_json(&live).unwrap();
     let deployment = Deployment::from_json(&source[0].object);

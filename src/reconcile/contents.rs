@@ -20,45 +20,97 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// # Errors
 /// When the server cannot be asked.
 pub async fn guard_contents(cluster: &Cluster, plan: &mut Plan) -> Result<(), ClusterError> {
-    let prunes = |step: &Step| step.action == Action::Delete && step.body == Body::Prune;
-    let risky = |step: &Step| prunes(step) && takes_others_along(&step.id.group_kind);
-    if !plan.steps.iter().any(risky) {
+    if !plan.steps.iter().any(takes_along) {
         return Ok(());
     }
-    let going: BTreeSet<String> = plan
-        .steps
-        .iter()
-        .filter(|step| step.action == Action::Delete)
-        .filter_map(|step| Some(step.expected.as_ref()?.uid.clone()))
-        .collect();
-    let (kinds, silent) = cluster.all_kinds(ANSWER_WITHIN).await?;
-    let mut hidden: BTreeSet<String> = silent.into_iter().collect();
-    hidden.extend(unavailable_apis(cluster, &kinds).await?);
-    let hidden = hidden
-        .iter()
-        .map(|api| format!("what {api} holds, which cannot be seen now"));
-    let hidden: BTreeSet<String> = hidden.collect();
-    for step in plan.steps.iter_mut().filter(|step| risky(step)) {
-        let stays = if step.id.group_kind.kind == "Namespace" {
-            let inside = kinds.each().filter(|kind| kind.scope == Scope::Namespaced);
-            let mut inside = staying(cluster, inside, Some(&step.id.name), &going).await;
-            inside.extend(hidden.iter().cloned());
-            inside
-        } else {
-            // `<plural>.<group>`
-            let (plural, group) = step.id.name.split_once('.').unwrap_or((&step.id.name, ""));
-            let defined = kinds
-                .each()
-                .filter(|kind| kind.resource.plural == plural && kind.resource.group == group);
-            staying(cluster, defined, None, &going).await
-        };
-        if let Err(why) = judge_contents(&stays) {
+    let going = going(plan);
+    let look = Look::at(cluster).await?;
+    for step in plan.steps.iter_mut().filter(|step| takes_along(step)) {
+        if let Err(why) = judge_contents(&look.staying(cluster, step, &going).await) {
             step.action = Action::Refuse;
             step.reason = why;
             step.body = Body::None;
         }
     }
     Ok(())
+}
+
+/// Looks once more, right before the delete: applying and waiting may have taken minutes since the plan was made.
+///
+/// # Errors
+/// Why it must not go, or when the server cannot be asked.
+pub async fn look_again(
+    cluster: &Cluster,
+    step: &Step,
+    going: &BTreeSet<String>,
+) -> Result<(), ClusterError> {
+    if !takes_along(step) {
+        return Ok(());
+    }
+    let staying = Look::at(cluster).await?.staying(cluster, step, going).await;
+    judge_contents(&staying).map_err(ClusterError::Changed)
+}
+
+/// The uids of all that a plan deletes.
+pub fn going(plan: &Plan) -> BTreeSet<String> {
+    let deletes = plan
+        .steps
+        .iter()
+        .filter(|step| step.action == Action::Delete);
+    deletes
+        .filter_map(|step| Some(step.expected.as_ref()?.uid.clone()))
+        .collect()
+}
+
+fn takes_along(step: &Step) -> bool {
+    step.action == Action::Delete
+        && step.body == Body::Prune
+        && takes_others_along(&step.id.group_kind)
+}
+
+/// What a cluster serves at a moment.
+struct Look {
+    kinds: Kinds,
+    /// What namespaces may hold of APIs that do not answer.
+    hidden: BTreeSet<String>,
+}
+
+impl Look {
+    async fn at(cluster: &Cluster) -> Result<Self, ClusterError> {
+        let (kinds, silent) = cluster.all_kinds(ANSWER_WITHIN).await?;
+        let down = unavailable_apis(cluster, &kinds).await?;
+        let hidden = silent.into_iter().chain(down);
+        let hidden = hidden.map(|api| format!("what {api} holds, which cannot be seen now"));
+        Ok(Self {
+            kinds,
+            hidden: hidden.collect(),
+        })
+    }
+
+    async fn staying(
+        &self,
+        cluster: &Cluster,
+        step: &Step,
+        going: &BTreeSet<String>,
+    ) -> BTreeSet<String> {
+        let name = step.id.name.as_str();
+        if step.id.group_kind.kind == "Namespace" {
+            let inside = self
+                .kinds
+                .each()
+                .filter(|kind| kind.scope == Scope::Namespaced);
+            let mut inside = staying(cluster, inside, Some(name), going).await;
+            inside.extend(self.hidden.iter().cloned());
+            return inside;
+        }
+        // `<plural>.<group>`
+        let (plural, group) = name.split_once('.').unwrap_or((name, ""));
+        let defined = self
+            .kinds
+            .each()
+            .filter(|kind| kind.resource.plural == plural && kind.resource.group == group);
+        staying(cluster, defined, None, going).await
+    }
 }
 
 /// Names aggregated APIs that are down. While one is, its kinds may not even be in discovery.

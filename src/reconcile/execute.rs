@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::contents::{going, look_again};
 use super::gate::Gate;
 use crate::api::{ObjectId, split_api_version};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
@@ -16,8 +17,8 @@ use crate::render::{Target, stamp, with_owner};
 
 /// How long a new definition may take until its kind is served. The API server needs a second at most; a server
 /// that is overloaded gets its time.
-pub(super) const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
-pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(50);
+const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// What became of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -94,6 +95,7 @@ pub async fn execute(
         .collect();
     let batches: BTreeSet<usize> = plan.steps.iter().map(|step| step.batch).collect();
     let mut gate = Gate::new(plan, deadline);
+    let going = going(plan);
     for batch in batches {
         gate.wait_for(batch, cluster, kinds, &results).await?;
         let gate = &gate;
@@ -113,6 +115,7 @@ pub async fn execute(
                 results: &results,
                 uids: &uids,
                 gate,
+                going: &going,
                 failures,
             };
             async move {
@@ -203,6 +206,7 @@ struct Context<'a> {
     results: &'a HashMap<&'a ObjectId, Outcome>,
     uids: &'a BTreeMap<ObjectId, String>,
     gate: &'a Gate<'a>,
+    going: &'a BTreeSet<String>,
     failures: usize,
 }
 
@@ -272,6 +276,7 @@ impl Context<'_> {
             Body::None => Ok((Outcome::Unchanged, None)),
             Body::Delete | Body::Prune => {
                 let expected = step.expected.as_ref().ok_or_else(|| unplanned(step))?;
+                look_again(self.cluster, step, self.going).await?;
                 self.cluster
                     .delete(kind, namespace, &step.id.name, expected)
                     .await?;

@@ -40,6 +40,9 @@ pub fn other_source<'a>(parent: Option<&'a Value>, settings: &Settings) -> Optio
 
 /// Writes what the set may hold, unless the parent says just that already.
 ///
+/// The write fails with [`ClusterError::Changed`] when the parent is no longer the one that was read: another run may
+/// have added to it, and what that run applied must not be forgotten.
+///
 /// # Errors
 /// As the server answers.
 pub async fn keep_inventory(
@@ -53,32 +56,31 @@ pub async fn keep_inventory(
         group_kinds(&inventory.group_kinds),
         own_excluded(&inventory.namespaces, settings),
     );
-    let annotations = parent.and_then(|parent| parent.pointer("/metadata/annotations"));
-    let says = |key: &str, value: &str| {
-        annotations.and_then(|a| a.get(key)).and_then(Value::as_str) == Some(value)
+    let text = |pointer: &str| parent.and_then(|parent| parent.pointer(pointer)?.as_str());
+    let metadata = |map: &str, key: &str| {
+        parent.and_then(|parent| parent.get("metadata")?.get(map)?.get(key)?.as_str())
     };
-    let labelled = parent
-        .and_then(|parent| {
-            parent
-                .pointer("/metadata/labels")?
-                .get(APPLYSET_ID)?
-                .as_str()
-        })
-        .is_some_and(|id| id == settings.applyset());
+    let annotations = [
+        (APPLYSET_GROUP_KINDS, kinds.as_str()),
+        (APPLYSET_NAMESPACES, namespaces.as_str()),
+        (SOURCE, settings.source.as_str()),
+    ];
+    let applyset = settings.applyset();
+    let labelled = metadata("labels", APPLYSET_ID) == Some(&applyset);
     if labelled
-        && says(APPLYSET_GROUP_KINDS, &kinds)
-        && says(APPLYSET_NAMESPACES, &namespaces)
-        && says(SOURCE, &settings.source)
+        && annotations
+            .iter()
+            .all(|(key, value)| metadata("annotations", key) == Some(*value))
     {
         return Ok(None);
     }
-    let object = json!({
+    let mut object = json!({
         "apiVersion": API_VERSION,
         "kind": "Sync",
         "metadata": {
             "name": settings.name,
             "namespace": settings.namespace,
-            "labels": { APPLYSET_ID: settings.applyset() },
+            "labels": { APPLYSET_ID: applyset },
             "annotations": {
                 APPLYSET_TOOLING: format!("{TOOL}/v{}", env!("CARGO_PKG_VERSION")),
                 APPLYSET_GROUP_KINDS: kinds,
@@ -88,6 +90,9 @@ pub async fn keep_inventory(
         },
         "spec": {},
     });
+    if let Some(version) = text("/metadata/resourceVersion") {
+        object["metadata"]["resourceVersion"] = json!(version);
+    }
     match cluster.apply_inventory(kind, &object).await {
         Ok(live) => Ok(Some(live)),
         Err(ClusterError::NotFound(message)) => Err(ClusterError::NotFound(format!(
@@ -96,6 +101,20 @@ pub async fn keep_inventory(
         ))),
         Err(error) => Err(error),
     }
+}
+
+/// Reads the parent as it is now.
+///
+/// # Errors
+/// As the server answers.
+pub async fn read_parent(
+    cluster: &Cluster,
+    kind: &Kind,
+    settings: &Settings,
+) -> Result<Option<Value>, ClusterError> {
+    cluster
+        .get(kind, Some(&settings.namespace), &settings.name)
+        .await
 }
 
 fn group_kinds(kinds: &BTreeSet<GroupKind>) -> String {

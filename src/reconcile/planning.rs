@@ -2,13 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use tokio::time::{Instant, sleep};
-
 use super::parent::{check_tooling, other_source};
-use super::survey::has_our_kinds;
 use super::{Settings, Survey, execute, guard_contents, survey};
 use crate::api::crds;
-use crate::api::names::API_VERSION;
 use crate::cluster::{Cluster, ClusterError};
 use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
 use crate::plan::{Inputs, Plan, PruneRules, build, index, targets};
@@ -106,24 +102,5 @@ pub async fn install_kinds(cluster: &Cluster) -> Result<Vec<String>, ClusterErro
     for name in &installed {
         execute::established(cluster, &kinds, name).await;
     }
-    served(cluster).await?;
     Ok(installed)
-}
-
-/// Waits until discovery has our kinds, which it may not have in the moment after they are established.
-async fn served(cluster: &Cluster) -> Result<(), ClusterError> {
-    let deadline = Instant::now() + execute::ESTABLISHED_WITHIN;
-    while !has_our_kinds(
-        &cluster
-            .kinds(&BTreeSet::from([API_VERSION.to_owned()]))
-            .await?,
-    ) {
-        if Instant::now() > deadline {
-            let message =
-                format!("the API server does not serve {API_VERSION} yet; run this again");
-            return Err(ClusterError::Unavailable(message));
-        }
-        sleep(execute::LOOK_AGAIN).await;
-    }
-    Ok(())
 }

@@ -239,7 +239,7 @@ async fn dry_run(
 fn object_to_send(step: &Step, pending: &Pending) -> Option<Value> {
     match &step.body {
         Body::None | Body::Delete | Body::Prune => None,
-        Body::Apply { object, .. } => Some(object.clone()),
+        Body::Apply { object, .. } => Some(Value::clone(object)),
         Body::Child { object, target, .. } => {
             let mut object = object.clone();
             if let Some(Some(uid)) = pending.targets.get(target) {

@@ -3,19 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
-use super::parent::{keep_inventory, other_source};
+use super::parent::{keep_inventory, other_source, read_parent};
 use super::targets::{Facts as TargetFacts, TargetReport, report_targets};
 use super::wait::{Unhealthy, wait_until_current};
 use super::{Done, Inventory, Outcome, Planned, Settings, execute, record};
 use crate::api::ObjectId;
 use crate::api::names::API_VERSION;
-use crate::cluster::{Cluster, ClusterError};
+use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::load::Severity;
-use crate::plan::{Action, Body, Step, index};
+use crate::plan::{Action, Body, Live, Step, index};
 use crate::render::{Desired, Target, digest};
+
+/// More runs than these at once would wait for each other anyway.
+const TRIES: u32 = 10;
 
 /// What a sync did.
 #[derive(Debug, Default)]
@@ -53,22 +57,8 @@ pub async fn sync(
         settings.source = other.to_owned();
     }
     let settings = &settings;
-    let before = Inventory::read(planned.survey.parent.as_ref());
     let wanted = inventory(&planned, &report);
-    let most = Inventory {
-        group_kinds: before
-            .group_kinds
-            .union(&wanted.group_kinds)
-            .cloned()
-            .collect(),
-        namespaces: before
-            .namespaces
-            .union(&wanted.namespaces)
-            .cloned()
-            .collect(),
-    };
-    let parent = planned.survey.parent.as_ref();
-    let written = keep_inventory(cluster, &sync_kind, parent, settings, &most).await?;
+    let (most, written) = widen(cluster, &sync_kind, &mut planned, settings, &wanted).await?;
 
     let targets: BTreeMap<ObjectId, Target> = planned
         .targets
@@ -104,7 +94,15 @@ pub async fn sync(
     let all_seen = planned.survey.known.unseen.is_empty();
     let fewer = least.group_kinds != most.group_kinds || least.namespaces != most.namespaces;
     if all_seen && fewer {
-        keep_inventory(cluster, &sync_kind, None, settings, &least).await?;
+        let parent = match &written {
+            Some(live) => Some(json!({ "metadata": { "resourceVersion": live.resource_version } })),
+            None => planned.survey.parent.clone(),
+        };
+        match keep_inventory(cluster, &sync_kind, parent.as_ref(), settings, &least).await {
+            // Another run has added to it since; a list that names too much does no harm.
+            Ok(_) | Err(ClusterError::Changed(_)) => {}
+            Err(error) => return Err(error),
+        }
     }
     let generation = planned
         .survey
@@ -132,6 +130,40 @@ pub async fn sync(
             .await?;
     }
     Ok((planned, report))
+}
+
+/// Makes the parent name all that was there before and all that is to come, whatever other runs write meanwhile.
+async fn widen(
+    cluster: &Cluster,
+    kind: &Kind,
+    planned: &mut Planned,
+    settings: &Settings,
+    wanted: &Inventory,
+) -> Result<(Inventory, Option<Live>), ClusterError> {
+    let mut tries = 0;
+    loop {
+        let parent = planned.survey.parent.as_ref();
+        let before = Inventory::read(parent);
+        let most = Inventory {
+            group_kinds: before
+                .group_kinds
+                .union(&wanted.group_kinds)
+                .cloned()
+                .collect(),
+            namespaces: before
+                .namespaces
+                .union(&wanted.namespaces)
+                .cloned()
+                .collect(),
+        };
+        match keep_inventory(cluster, kind, parent, settings, &most).await {
+            Err(ClusterError::Changed(_)) if tries < TRIES => {
+                tries += 1;
+                planned.survey.parent = read_parent(cluster, kind, settings).await?;
+            }
+            written => return Ok((most, written?)),
+        }
+    }
 }
 
 /// Waits if asked to, and writes the status of Targets.

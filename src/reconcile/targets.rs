@@ -193,7 +193,9 @@ async fn refresh_deployments(
             namespace,
             name,
         };
-        known.deployments.insert(id, Deployment::from_json(&object));
+        known
+            .deployments
+            .extend(Deployment::from_live(&object).map(|d| (id, d)));
     }
     Ok(())
 }

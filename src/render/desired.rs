@@ -1,6 +1,7 @@
 //! Documents -> objects as they are to be in the cluster.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -18,7 +19,7 @@ pub struct Desired {
     /// Where the source has it.
     pub origin: Origin,
     /// The body of the apply request, with the set's label and the digest.
-    pub object: Value,
+    pub object: Arc<Value>,
     /// The digest that `object` carries.
     pub digest: String,
 }
@@ -108,7 +109,7 @@ fn desired(id: ObjectId, document: &Document, applyset: Option<&str>) -> Desired
         id,
         api_version: document.api_version.clone(),
         origin: document.origin.clone(),
-        object,
+        object: Arc::new(object),
         digest,
     }
 }

@@ -32,6 +32,15 @@ pub struct LiveTarget {
     pub terminating: bool,
 }
 
+impl LiveTarget {
+    /// Reads a status; one that cannot be read is one that nobody relies on: it is written anew.
+    pub fn read_status(status: Option<&Value>) -> TargetStatus {
+        status
+            .and_then(|status| TargetStatus::deserialize(status).ok())
+            .unwrap_or_default()
+    }
+}
+
 impl Target {
     /// Reads a Target from a manifest or a live object.
     ///
@@ -43,7 +52,28 @@ impl Target {
         let namespace = text("/metadata/namespace")
             .ok_or("it has no namespace")?
             .to_owned();
-        let spec = object.get("spec").ok_or("it has no spec")?;
+        let live = text("/metadata/uid").map(|uid| LiveTarget {
+            uid: uid.to_owned(),
+            generation: object
+                .pointer("/metadata/generation")
+                .and_then(Value::as_i64),
+            status: LiveTarget::read_status(object.get("status")),
+            terminating: text("/metadata/deletionTimestamp").is_some(),
+        });
+        Self::new(namespace, name, object.get("spec"), live)
+    }
+
+    /// Reads what a Target asks for.
+    ///
+    /// # Errors
+    /// What it lacks, for people.
+    pub fn new(
+        namespace: String,
+        name: String,
+        spec: Option<&Value>,
+        live: Option<LiveTarget>,
+    ) -> Result<Self, String> {
+        let spec = spec.ok_or("it has no spec")?;
         let spec =
             TargetSpec::deserialize(spec).map_err(|e| format!("its spec cannot be read: {e}"))?;
         if !is_object_name(&spec.deployment_ref.name) {
@@ -55,18 +85,6 @@ impl Target {
                     .into(),
             );
         }
-        let live = text("/metadata/uid").map(|uid| LiveTarget {
-            uid: uid.to_owned(),
-            generation: object
-                .pointer("/metadata/generation")
-                .and_then(Value::as_i64),
-            // A status that cannot be read is one that nobody relies on: it is written anew.
-            status: object
-                .get("status")
-                .and_then(|status| TargetStatus::deserialize(status).ok())
-                .unwrap_or_default(),
-            terminating: text("/metadata/deletionTimestamp").is_some(),
-        });
         Ok(Self {
             namespace,
             name,
@@ -138,6 +156,12 @@ pub struct Rollout {
 }
 
 impl Deployment {
+    /// Reads a live Deployment; one that is being deleted counts as gone.
+    pub fn from_live(object: &Value) -> Option<Self> {
+        let going = object.pointer("/metadata/deletionTimestamp").is_some();
+        (!going).then(|| Self::from_json(object))
+    }
+
     /// Reads a Deployment from a manifest (no status: nothing has rolled out yet) or a live object.
     pub fn from_json(object: &Value) -> Self {
         let int = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);

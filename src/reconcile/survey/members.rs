@@ -44,9 +44,11 @@ pub(super) async fn members(
     let mut known = Known::default();
     for (kind, items) in plain {
         match items {
-            Ok(items) => known
-                .members
-                .extend(items.into_iter().map(|live| (id_of(kind, &live), live))),
+            Ok(items) => {
+                let members = items.into_iter().filter(|live| !live.is_copy());
+                let members = members.map(|live| (id_of(kind, &live), live));
+                known.members.extend(members);
+            }
             Err(why) => drop(known.unseen.insert(group_kind(kind), why)),
         }
     }
@@ -109,9 +111,8 @@ fn sort_workloads(kind: &Kind, objects: &[Value], known: &mut Known) {
             known.replicas.insert(id.clone(), replicas);
         }
         if id.group_kind.kind == "Deployment" {
-            known
-                .deployments
-                .insert(id.clone(), Deployment::from_json(object));
+            let live = Deployment::from_live(object);
+            known.deployments.extend(live.map(|d| (id.clone(), d)));
         }
         known.members.insert(id, live);
     }
@@ -238,7 +239,7 @@ pub(super) async fn scaled(
     let in_source = desired
         .iter()
         .filter(|d| d.id.group_kind.kind == "HorizontalPodAutoscaler")
-        .map(|d| &d.object);
+        .map(|d| &*d.object);
     let scales = |autoscaler: &Value, id: &ObjectId| {
         let text = |pointer| autoscaler.pointer(pointer).and_then(Value::as_str);
         text("/metadata/namespace") == id.namespace.as_deref()

@@ -39,15 +39,10 @@ pub struct Survey {
 impl Survey {
     /// Tells whether our own kinds are in the cluster.
     pub fn has_our_kinds(&self) -> bool {
-        has_our_kinds(&self.kinds)
+        ["Sync", "ClosureJVMTarget"]
+            .iter()
+            .all(|kind| self.kinds.get(API_VERSION, kind).is_some())
     }
-}
-
-/// Tells whether our own kinds are among these.
-pub fn has_our_kinds(kinds: &Kinds) -> bool {
-    ["Sync", "ClosureJVMTarget"]
-        .iter()
-        .all(|kind| kinds.get(API_VERSION, kind).is_some())
 }
 
 /// Surveys the cluster for a run.

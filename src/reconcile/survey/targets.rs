@@ -2,24 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
 use tokio::try_join;
 
 use super::members::id_of;
 use crate::api::names::{API_VERSION, COMPONENT, MANAGED_BY};
 use crate::api::{GroupKind, ObjectId};
-use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
+use crate::cluster::{Cluster, ClusterError, Kind, Kinds, Parts};
 use crate::plan::{Index, Known, Live, child_id, deployment_of};
 use crate::render::{Deployment, LiveTarget, Target, coverage_service};
 
-/// Reads the Targets of these namespaces whole. Who may not read them is served none, and told why.
+/// Reads the Targets of these namespaces. Who may not read them is served none, and told why.
 pub(super) async fn live_targets(
     cluster: &Cluster,
     kinds: &Kinds,
     namespaces: &BTreeSet<String>,
-) -> Result<Result<Vec<Value>, String>, ClusterError> {
+) -> Result<Result<Vec<Parts>, String>, ClusterError> {
     match kinds.get(API_VERSION, "ClosureJVMTarget") {
-        Some(kind) => match cluster.objects_in(kind, namespaces, None).await {
+        Some(kind) => match cluster.parts_in(kind, namespaces).await {
             Ok(targets) => Ok(Ok(targets)),
             Err(ClusterError::Forbidden(message)) => {
                 Ok(Err(format!("ClosureJVMTarget cannot be listed: {message}")))
@@ -31,17 +30,26 @@ pub(super) async fn live_targets(
 }
 
 /// One Target that cannot be read stops no other (CVE-2022-39272).
-pub(super) fn sort_targets(targets: Vec<Value>, applyset: &str, known: &mut Known) {
-    for object in targets {
-        let Ok(live) = Live::from_object(&object) else {
-            continue;
-        };
+pub(super) fn sort_targets(targets: Vec<Parts>, applyset: &str, known: &mut Known) {
+    for parts in targets {
+        let Parts {
+            metadata: live,
+            spec,
+            status,
+        } = parts;
         let id = ObjectId {
             group_kind: Target::group_kind(),
             namespace: live.namespace.clone(),
             name: live.name.clone(),
         };
-        match Target::from_json(&object) {
+        let namespace = live.namespace.clone().unwrap_or_default();
+        let found = LiveTarget {
+            uid: live.uid.clone(),
+            generation: live.generation,
+            status: LiveTarget::read_status(status.as_ref()),
+            terminating: live.deletion_timestamp.is_some(),
+        };
+        match Target::new(namespace, live.name.clone(), spec.as_ref(), Some(found)) {
             Ok(target) => drop(known.targets.insert(id.clone(), target)),
             Err(why) => drop(known.unreadable.insert(id.clone(), why)),
         }
@@ -154,7 +162,9 @@ async fn read_needs(
             namespace,
             name,
         };
-        known.deployments.insert(id, Deployment::from_json(&object));
+        known
+            .deployments
+            .extend(Deployment::from_live(&object).map(|d| (id, d)));
     }
     known
         .services
