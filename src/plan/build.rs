@@ -54,18 +54,24 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
         .iter()
         .map(|desired| member(inputs, desired))
         .collect();
+    refuse_twins(&mut steps);
     let (prunes, prune_refused) = prunes(inputs);
     let doomed: BTreeSet<&ObjectId> = prunes
         .iter()
         .filter(|(_, step)| step.action == Action::Delete)
         .map(|(_, step)| &step.id)
         .collect();
-    let (targets, unreadable) = targets(inputs);
+    let (targets, unreadable) = targets(inputs, &steps);
+    let changing: BTreeSet<ObjectId> = steps
+        .iter()
+        .filter(|step| step.action.is_write())
+        .map(|step| step.id.clone())
+        .collect();
     // The garbage collector takes the Service of a Target that goes.
     let staying = targets
         .iter()
         .filter(|target| !doomed.contains(&target.id()));
-    let children = staying.filter_map(|target| child(inputs, target, &doomed));
+    let children = staying.filter_map(|target| child(inputs, target, &doomed, &changing));
     let (late, early): (Vec<Step>, Vec<Step>) = children.partition(|step| step.body == Body::Prune);
     steps.extend(early);
     order(&mut steps, inputs);
@@ -75,6 +81,7 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
     Plan {
         steps,
         prune_refused,
+        targets,
         unreadable,
     }
 }
@@ -156,6 +163,7 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
         batch: 0,
         wave: 0,
         needs,
+        owner: None,
         conflicts,
         expected: live.map(expected),
         body: Body::Apply {
@@ -163,6 +171,23 @@ fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
             force: force || inputs.force_conflicts,
         },
         diff: None,
+    }
+}
+
+/// One object may be served in two groups, such as Ingresses; as two objects of the source it would never come to rest.
+fn refuse_twins(steps: &mut [Step]) {
+    let mut first: BTreeMap<String, ObjectId> = BTreeMap::new();
+    for step in steps.iter_mut() {
+        let Some(expected) = &step.expected else {
+            continue;
+        };
+        match first.get(&expected.uid) {
+            Some(twin) => {
+                step.action = Action::Refuse;
+                step.reason = format!("it is the same object as {twin}, served in another group");
+            }
+            None => drop(first.insert(expected.uid.clone(), step.id.clone())),
+        }
     }
 }
 
@@ -186,16 +211,22 @@ fn expected(live: &Live) -> Expected {
     }
 }
 
-/// All Targets as they will be: those of the source as it says, others as they are.
-pub fn targets(inputs: &Inputs<'_>) -> (Vec<Target>, BTreeMap<ObjectId, String>) {
+/// All Targets as they will be: those that the source changes as it says, others as they are.
+fn targets(inputs: &Inputs<'_>, members: &[Step]) -> (Vec<Target>, BTreeMap<ObjectId, String>) {
     let mut targets = inputs.known.targets.clone();
     let mut unreadable = inputs.known.unreadable.clone();
     let group_kind = Target::group_kind();
-    for desired in inputs
-        .desired
+    for step in members
         .iter()
-        .filter(|d| d.id.group_kind == group_kind)
+        .filter(|step| step.id.group_kind == group_kind)
     {
+        let Some(desired) = inputs.index.get(&step.id) else {
+            continue;
+        };
+        // What is kept or refused stays as it is, whatever the source says.
+        if matches!(step.action, Action::Keep | Action::Refuse) {
+            continue;
+        }
         unreadable.remove(&desired.id);
         let live = targets.remove(&desired.id).and_then(|target| target.live);
         match Target::from_json(&desired.object) {
@@ -233,7 +264,12 @@ pub fn child_id(target: &Target) -> ObjectId {
     }
 }
 
-fn child(inputs: &Inputs<'_>, target: &Target, doomed: &BTreeSet<&ObjectId>) -> Option<Step> {
+fn child(
+    inputs: &Inputs<'_>,
+    target: &Target,
+    doomed: &BTreeSet<&ObjectId>,
+    changing: &BTreeSet<ObjectId>,
+) -> Option<Step> {
     if target.live.as_ref().is_some_and(|live| live.terminating) {
         return None;
     }
@@ -249,7 +285,8 @@ fn child(inputs: &Inputs<'_>, target: &Target, doomed: &BTreeSet<&ObjectId>) -> 
         origin: inputs.index.get(&target.id()).map(|d| d.origin.clone()),
         batch: 0,
         wave: 0,
-        needs: vec![target.id()],
+        needs: Vec::from_iter(Some(target.id()).filter(|id| changing.contains(id))),
+        owner: Some(target.id()),
         conflicts: Vec::new(),
         expected: live.map(expected),
         body: Body::Delete,
@@ -317,7 +354,7 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
                 Body::Apply { object, .. } => place(&step.id, object),
                 _ => {
                     // A Service comes in its Target's wave.
-                    let target = step.needs.first().and_then(|id| inputs.index.get(id));
+                    let target = step.owner.as_ref().and_then(|id| inputs.index.get(id));
                     (
                         target.map_or(0, |target| place(&target.id, &target.object).0),
                         CHILD_RANK,
@@ -389,6 +426,7 @@ fn prunes(inputs: &Inputs<'_>) -> Prunes {
                 batch: 0,
                 wave: 0,
                 needs: Vec::new(),
+                owner: None,
                 conflicts: Vec::new(),
                 expected: Some(expected(live)),
                 body: if action == Action::Delete {

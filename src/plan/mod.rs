@@ -17,7 +17,7 @@ mod step;
 mod tests;
 
 pub use annotations::unreadable_wave;
-pub use build::{Index, Inputs, build, child_id, deployment_of, index, maybe_scaled, targets};
+pub use build::{Index, Inputs, build, child_id, deployment_of, index, maybe_scaled};
 pub use classify::{ChildOwner, Verdict, classify_child, classify_member, purge};
 pub use diff::diff;
 pub use fields::Fields;

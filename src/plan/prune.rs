@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::annotations::keeps;
+use serde_json::Value;
+
+use super::annotations::{keeps, leaves_alone};
 use super::live::Live;
 use super::step::Action;
 use crate::api::sync::PruneLimit;
@@ -97,7 +99,7 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
         let reason = "it has this set's label, but not from us";
         return (Action::Keep, reason.into());
     }
-    if let Some(mark) = keeps(live) {
+    if let Some(mark) = keeps(live).or_else(|| leaves_alone(&Value::Null, Some(live))) {
         return (
             Action::Keep,
             format!("it has left the source, but is kept ({mark})"),
@@ -115,14 +117,17 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
     if live.deletion_timestamp.is_some() {
         return (Action::Keep, "it is being deleted already".into());
     }
-    if let Some(why) = vital(id, rules.own_namespace) {
-        return (Action::Refuse, format!("it has left the source, but {why}"));
+    if let Some(why) = vital(id, live, rules.own_namespace) {
+        return (Action::Keep, format!("it has left the source, but {why}"));
     }
     (Action::Delete, "it has left the source".into())
 }
 
+/// Label of roles and bindings that the API server makes when it starts.
+const BOOTSTRAPPED: &str = "kubernetes.io/bootstrapping";
+
 /// Says why an object is never pruned, whatever the source says.
-fn vital(id: &ObjectId, own_namespace: &str) -> Option<String> {
+fn vital(id: &ObjectId, live: &Live, own_namespace: &str) -> Option<String> {
     let system = ["default", "kube-system", "kube-public", "kube-node-lease"];
     match (id.group_kind.group.as_str(), id.group_kind.kind.as_str()) {
         ("", "Namespace") if id.name == own_namespace => {
@@ -135,6 +140,18 @@ fn vital(id: &ObjectId, own_namespace: &str) -> Option<String> {
             if id.name.ends_with(&format!(".{}", names::GROUP)) =>
         {
             Some("deleting it would delete every inventory and every Target".into())
+        }
+        ("", "ServiceAccount") if id.name == "default" => Some("every namespace needs it".into()),
+        ("", "ConfigMap") if id.name == "kube-root-ca.crt" => {
+            Some("every namespace needs it".into())
+        }
+        ("", "Service")
+            if id.name == "kubernetes" && id.namespace.as_deref() == Some("default") =>
+        {
+            Some("it is how pods reach the API server".into())
+        }
+        ("rbac.authorization.k8s.io", _) if live.labels.contains_key(BOOTSTRAPPED) => {
+            Some("it is a permission of Kubernetes itself".into())
         }
         (names::GROUP, "Sync") => Some(
             "deleting an inventory loses track of its members; delete it by hand if that is meant"
@@ -260,8 +277,9 @@ mod tests {
         }] }))
         .unwrap();
         let judge = |id: ObjectId| judge(&id, &labelled, &rules()).0;
-        assert_eq!(judge(id("", "Namespace", "ops")), Action::Refuse);
-        assert_eq!(judge(id("", "Namespace", "kube-system")), Action::Refuse);
+        assert_eq!(judge(id("", "Namespace", "ops")), Action::Keep);
+        assert_eq!(judge(id("", "Namespace", "kube-system")), Action::Keep);
+        assert_eq!(judge(id("", "ServiceAccount", "default")), Action::Keep);
         assert_eq!(judge(id("", "Namespace", "shop")), Action::Delete);
         assert_eq!(
             judge(id(
@@ -269,7 +287,7 @@ mod tests {
                 "CustomResourceDefinition",
                 "syncs.closurejvm.io"
             )),
-            Action::Refuse
+            Action::Keep
         );
         assert_eq!(
             judge(id(

@@ -180,12 +180,12 @@ fn comes_by_itself(kind: &Kind, live: &Live, services: &BTreeSet<&str>) -> bool 
         let name = live.annotations.get("kubernetes.io/service-account.name");
         name.is_some_and(|name| name == "default")
     };
-    match kind.resource.kind.as_str() {
-        "ServiceAccount" => live.name == "default",
-        "ConfigMap" => live.name == "kube-root-ca.crt",
-        "Secret" => token(),
-        "Endpoints" => services.contains(live.name.as_str()),
-        "Event" => true,
+    match (kind.resource.group.as_str(), kind.resource.kind.as_str()) {
+        ("", "ServiceAccount") => live.name == "default",
+        ("", "ConfigMap") => live.name == "kube-root-ca.crt",
+        ("", "Secret") => token(),
+        ("", "Endpoints") => services.contains(live.name.as_str()),
+        ("" | "events.k8s.io", "Event") => true,
         _ => false,
     }
 }

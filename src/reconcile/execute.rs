@@ -140,15 +140,23 @@ pub async fn execute(
             }
             let made = matches!(result.outcome, Outcome::Created | Outcome::Configured);
             if step.id.group_kind.kind == "CustomResourceDefinition" && made {
-                definitions.push(step);
+                definitions.push((i, step));
             }
             if let Some(slot) = done.get_mut(i) {
                 *slot = Some(result);
             }
         }
         if !definitions.is_empty() {
-            for step in &definitions {
-                established(cluster, kinds, &step.id.name).await;
+            for (i, step) in &definitions {
+                let Err(why) = established(cluster, kinds, &step.id.name).await else {
+                    continue;
+                };
+                results.insert(&step.id, Outcome::Failed);
+                if let Some(Some(done)) = done.get_mut(*i) {
+                    done.outcome = Outcome::Failed;
+                    done.message = why;
+                    observe(step, done);
+                }
             }
             let versions = plan
                 .steps
@@ -162,24 +170,35 @@ pub async fn execute(
     Ok(done.into_iter().flatten().collect())
 }
 
-/// Waits until a definition's kind is served. When it is not in time, the objects that need it will say so.
-pub(super) async fn established(cluster: &Cluster, kinds: &Kinds, name: &str) {
+/// Waits until a definition's kind is served.
+///
+/// # Errors
+/// Why it is not, when it takes too long.
+pub(super) async fn established(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    name: &str,
+) -> Result<(), String> {
     let Some(kind) = kinds.get("apiextensions.k8s.io/v1", "CustomResourceDefinition") else {
-        return;
+        return Ok(());
     };
-    let served = async {
-        loop {
-            let crd = cluster.get(kind, None, name).await;
-            if let Ok(Some(crd)) = crd
-                && health(&crd) == Health::Current
-                && is_discovered(cluster, &crd).await
-            {
-                return;
-            }
-            tokio::time::sleep(LOOK_AGAIN).await;
+    let deadline = Instant::now() + ESTABLISHED_WITHIN;
+    loop {
+        let why = match cluster.get(kind, None, name).await {
+            Ok(Some(crd)) => match health(&crd) {
+                Health::Current if is_discovered(cluster, &crd).await => return Ok(()),
+                Health::Current => "discovery does not list it yet".to_owned(),
+                health => health.to_string(),
+            },
+            Ok(None) => "it is not there".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        if Instant::now() > deadline {
+            let seconds = ESTABLISHED_WITHIN.as_secs();
+            return Err(format!("its kind is not served after {seconds} s: {why}"));
         }
-    };
-    let _ = tokio::time::timeout(ESTABLISHED_WITHIN, served).await;
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
 }
 
 /// Tells whether discovery lists a definition's kind in all versions: that comes a moment after `Established`.

@@ -7,8 +7,7 @@ use super::{Settings, Survey, execute, guard_contents, survey};
 use crate::api::crds;
 use crate::cluster::{Cluster, ClusterError};
 use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
-use crate::plan::{Inputs, Plan, PruneRules, build, index, targets};
-use crate::render::Target;
+use crate::plan::{Inputs, Plan, PruneRules, build, index};
 
 /// A plan and all that it was made from.
 pub struct Planned {
@@ -20,8 +19,6 @@ pub struct Planned {
     pub diagnostics: Vec<Diagnostic>,
     /// The revision that was read.
     pub revision: String,
-    /// All Targets as they will be.
-    pub targets: Vec<Target>,
 }
 
 impl Planned {
@@ -70,14 +67,12 @@ pub async fn make_plan(
         },
     };
     let mut plan = build(&inputs);
-    let (targets, _) = targets(&inputs);
     guard_contents(cluster, &mut plan).await?;
     Ok(Planned {
         plan,
         survey,
         diagnostics,
         revision: snapshot.revision.clone(),
-        targets,
     })
 }
 
@@ -100,7 +95,9 @@ pub async fn install_kinds(cluster: &Cluster) -> Result<Vec<String>, ClusterErro
         installed.push(live.name);
     }
     for name in &installed {
-        execute::established(cluster, &kinds, name).await;
+        execute::established(cluster, &kinds, name)
+            .await
+            .map_err(ClusterError::Unavailable)?;
     }
     Ok(installed)
 }

@@ -61,6 +61,7 @@ pub async fn sync(
     let (most, written) = widen(cluster, &sync_kind, &mut planned, settings, &wanted).await?;
 
     let targets: BTreeMap<ObjectId, Target> = planned
+        .plan
         .targets
         .iter()
         .map(|t| (t.id(), t.clone()))
@@ -175,12 +176,8 @@ async fn tend_targets(
     now: &str,
     report: &mut Report,
 ) -> Result<(), ClusterError> {
-    let Planned {
-        plan,
-        survey,
-        targets,
-        ..
-    } = planned;
+    let Planned { plan, survey, .. } = planned;
+    let mut targets = plan.targets.clone();
     if let Some(deadline) = deadline {
         let steps = plan.steps.iter().zip(&report.done);
         let good = |(step, done): &(&Step, &Done)| {
@@ -201,7 +198,7 @@ async fn tend_targets(
     };
     loop {
         let results =
-            report_targets(&facts, targets, &mut survey.known, deadline.is_some()).await?;
+            report_targets(&facts, &targets, &mut survey.known, deadline.is_some()).await?;
         let settled = results.iter().all(|(report, _)| report.is_settled());
         let waiting = deadline.is_some_and(|deadline| !settled && Instant::now() < deadline);
         for (target, _) in &results {

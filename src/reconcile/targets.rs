@@ -149,7 +149,7 @@ fn intent(
 ) -> Intent {
     let child = results
         .get(&child_id(target))
-        .filter(|(step, _)| step.needs.first() == Some(&target.id()));
+        .filter(|(step, _)| step.owner.as_ref() == Some(&target.id()));
     let failed = child.filter(|(_, done)| !done.outcome.is_good());
     match (coverage_service(target, deployment), failed) {
         (Ok(_), None) => Intent::Applied,
