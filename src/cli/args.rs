@@ -58,7 +58,7 @@ impl Command {
 #[derive(Debug, Args)]
 pub struct SourceArgs {
     /// Directory or file with manifests (YAML or JSON).
-    #[arg(required_unless_present = "git", conflicts_with = "git")]
+    #[arg(value_name = "PATH", required_unless_present = "git", conflicts_with_all = ["git", "reference", "path"])]
     pub source: Option<PathBuf>,
     /// Git repository instead: https, ssh, file or a path.
     #[arg(long, value_name = "URL")]

@@ -32,7 +32,7 @@ impl CliError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Source(error) => error.hint(),
-            Self::Cluster(ClusterError::Unavailable(_)) => Some(
+            Self::Cluster(ClusterError::Unreachable(_)) => Some(
                 "is the API server of this kubeconfig and context running? (kubectl cluster-info)"
                     .into(),
             ),

@@ -6,7 +6,7 @@ use super::error::CliError;
 use crate::api::{GroupKind, Scope, crds, split_api_version};
 use crate::load::{Diagnostic, Document, Limits, Schemas, Severity, Snapshot, add_excerpts, load};
 use crate::plan::{
-    Action, Inputs, Known, Plan, PruneRules, build, depends_on, deployment_of, index, targets,
+    Action, Inputs, Known, Plan, PruneRules, build, depends_on, deployment_of, index,
     unreadable_wave,
 };
 use crate::reconcile::Settings;
@@ -77,7 +77,7 @@ pub fn prepare(
     };
     let plan = build(&inputs);
     if strict {
-        findings.extend(impossible_services(&inputs));
+        findings.extend(impossible_services(&inputs, &plan));
         findings.extend(impossible_orders(&inputs, &plan));
     }
     let mut diagnostics = snapshot.diagnostics.clone();
@@ -116,15 +116,14 @@ fn unknown_scopes(documents: &[Document], schemas: &Schemas) -> Vec<Diagnostic> 
 }
 
 /// Targets whose Deployment stands beside them and has a selector that no Service can have.
-fn impossible_services(inputs: &Inputs<'_>) -> Vec<Diagnostic> {
-    let (targets, _) = targets(inputs);
+fn impossible_services(inputs: &Inputs<'_>, plan: &Plan) -> Vec<Diagnostic> {
     let why = |target| {
         let deployment = deployment_of(target, inputs.index, inputs.known);
         coverage_service(target, deployment.as_ref())
             .err()
             .filter(|no| matches!(no, NoService::SelectorNotExpressible { .. }))
     };
-    targets
+    plan.targets
         .iter()
         .filter_map(|target| {
             let origin = &inputs.index.get(&target.id())?.origin;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use http::Request;
+use http::header::{HeaderValue, USER_AGENT};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde::de::DeserializeOwned;
@@ -45,6 +46,11 @@ impl Cluster {
         if !options.as_groups.is_empty() {
             config.auth_info.impersonate_groups = Some(options.as_groups.clone());
         }
+        // Audit logs and metrics of the server tell clients apart by this.
+        let agent = concat!("covergence/", env!("CARGO_PKG_VERSION"));
+        config
+            .headers
+            .push((USER_AGENT, HeaderValue::from_static(agent)));
         config.connect_timeout = Some(Duration::from_secs(10));
         config.read_timeout = Some(ANSWER_WITHIN);
         let default_namespace = config.default_namespace.clone();

@@ -26,6 +26,9 @@ pub enum ClusterError {
     /// It may work later.
     #[error("the API server did not answer as expected: {0}")]
     Unavailable(String),
+    /// There was no answer at all.
+    #[error("the API server cannot be reached: {0}")]
+    Unreachable(String),
     /// The connection cannot even be tried.
     #[error("{0}")]
     Config(String),
@@ -46,7 +49,7 @@ fn describe(conflicts: &[Conflict]) -> String {
 impl ClusterError {
     /// Tells whether trying again may help.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable(_))
+        matches!(self, Self::Unavailable(_) | Self::Unreachable(_))
     }
 
     /// The same error without anything a Secret may have put into it: the server quotes what it refuses
@@ -59,7 +62,7 @@ impl ClusterError {
         match self {
             Self::Invalid(_) => Self::Invalid(format!("the Secret is not valid ({})", hidden())),
             Self::Forbidden(_) => Self::Forbidden(hidden()),
-            Self::Unavailable(_) => Self::Unavailable(hidden()),
+            Self::Unavailable(_) | Self::Unreachable(_) => Self::Unavailable(hidden()),
             other => other,
         }
     }
@@ -70,7 +73,7 @@ impl From<kube::Error> for ClusterError {
         match error {
             kube::Error::Api(status) => from_status(*status),
             kube::Error::BuildRequest(error) => Self::Invalid(error.to_string()),
-            other => Self::Unavailable(chain(&other)),
+            other => Self::Unreachable(chain(&other)),
         }
     }
 }

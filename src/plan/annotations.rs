@@ -9,7 +9,7 @@ use super::live::Live;
 const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
 
 /// Ways to say "do not delete this": key and the value that says it (as one of a comma-separated list).
-const KEEP: [(&str, &str); 8] = [
+const KEEP: [(&str, &str); 10] = [
     ("kustomize.toolkit.fluxcd.io/prune", "disabled"),
     ("kustomize.toolkit.fluxcd.io/reconcile", "disabled"),
     ("argocd.argoproj.io/sync-options", "Prune=false"),
@@ -18,6 +18,8 @@ const KEEP: [(&str, &str); 8] = [
     ("helm.sh/resource-policy", "keep"),
     ("client.lifecycle.config.k8s.io/deletion", "detach"),
     ("cli-utils.sigs.k8s.io/on-remove", "keep"),
+    ("kapp.k14s.io/delete-strategy", "orphan"),
+    ("configsync.gke.io/deletion-propagation-policy", "Orphan"),
 ];
 
 /// Ways to say "do not delete this without a person's word".
@@ -35,7 +37,7 @@ const LEAVE: [(&str, &str); 4] = [
 ];
 
 /// Marks that another tool leaves on what it owns.
-const FOREIGN: [(&str, &str); 6] = [
+const FOREIGN: [(&str, &str); 12] = [
     ("kustomize.toolkit.fluxcd.io/name", "Flux"),
     ("helm.toolkit.fluxcd.io/name", "Flux"),
     ("argocd.argoproj.io/tracking-id", "Argo CD"),
@@ -45,6 +47,15 @@ const FOREIGN: [(&str, &str); 6] = [
         "an inventory of cli-utils",
     ),
     ("kapp.k14s.io/app", "kapp"),
+    ("objectset.rio.cattle.io/id", "Rancher"),
+    ("configsync.gke.io/manager", "Config Sync"),
+    ("olm.owner", "the Operator Lifecycle Manager"),
+    ("addonmanager.kubernetes.io/mode", "the addon manager"),
+    ("argocd.argoproj.io/instance", "Argo CD"),
+    (
+        "resourceset.fluxcd.controlplane.io/name",
+        "the Flux operator",
+    ),
 ];
 
 /// Finds what says that a live object is not to be pruned, as `key: value`.

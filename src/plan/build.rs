@@ -49,16 +49,22 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
         .iter()
         .map(|desired| member(inputs, desired))
         .collect();
+    refuse_twins(&mut steps);
     let (prunes, prune_refused) = prunes(inputs);
     let doomed: BTreeSet<&ObjectId> = prunes
         .iter()
         .filter(|(_, step)| step.action == Action::Delete)
         .map(|(_, step)| &step.id)
         .collect();
-    let (targets, unreadable) = targets(inputs);
+    let (targets, unreadable) = targets(inputs, &steps);
+    let changing: BTreeSet<ObjectId> = steps
+        .iter()
+        .filter(|step| step.action.is_write())
+        .map(|step| step.id.clone())
+        .collect();
     let children = targets
         .iter()
-        .filter_map(|target| child(inputs, target, &doomed));
+        .filter_map(|target| child(inputs, target, &doomed, &changing));
     let (late, early): (Vec<Step>, Vec<Step>) = children.partition(|step| step.body == Body::Prune);
     steps.extend(early);
     order(&mut steps, inputs);
@@ -68,7 +74,25 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
     Plan {
         steps,
         prune_refused,
+        targets,
         unreadable,
+    }
+}
+
+/// One object may be served in two groups, such as Ingresses; as two objects of the source it would never come to rest.
+fn refuse_twins(steps: &mut [Step]) {
+    let mut first: BTreeMap<String, ObjectId> = BTreeMap::new();
+    for step in steps.iter_mut() {
+        let Some(expected) = &step.expected else {
+            continue;
+        };
+        match first.get(&expected.uid) {
+            Some(twin) => {
+                step.action = Action::Refuse;
+                step.reason = format!("it is the same object as {twin}, served in another group");
+            }
+            None => drop(first.insert(expected.uid.clone(), step.id.clone())),
+        }
     }
 }
 
@@ -80,7 +104,7 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
                 Body::Apply { object, .. } => place(&step.id, object),
                 _ => {
                     // A Service comes in its Target's wave.
-                    let target = step.needs.first().and_then(|id| inputs.index.get(id));
+                    let target = step.owner.as_ref().and_then(|id| inputs.index.get(id));
                     Place {
                         wave: target.map_or(0, |target| place(&target.id, &target.object).wave),
                         rank: CHILD_RANK,

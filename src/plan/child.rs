@@ -15,18 +15,26 @@ use crate::render::{
     Deployment, Desired, Target, coverage_service, service_name, stamp, with_owner,
 };
 
-/// All Targets as they will be: those of the source as it says, others (and those that are left alone) as they are.
-///
-/// Beside them those that cannot be read, and why.
-pub fn targets(inputs: &Inputs<'_>) -> (Vec<Target>, BTreeMap<ObjectId, String>) {
+/// All Targets as they will be: those that the source changes as it says, others as they are. Beside them those that
+/// cannot be read, and why.
+pub(super) fn targets(
+    inputs: &Inputs<'_>,
+    members: &[Step],
+) -> (Vec<Target>, BTreeMap<ObjectId, String>) {
     let mut targets = inputs.known.targets.clone();
     let mut unreadable = inputs.known.unreadable.clone();
     let group_kind = Target::group_kind();
-    for desired in inputs
-        .desired
+    for step in members
         .iter()
-        .filter(|d| d.id.group_kind == group_kind && !is_left_alone(d, inputs.known))
+        .filter(|step| step.id.group_kind == group_kind)
     {
+        let Some(desired) = inputs.index.get(&step.id) else {
+            continue;
+        };
+        // What is kept or refused stays as it is, whatever the source says.
+        if matches!(step.action, Action::Keep | Action::Refuse) {
+            continue;
+        }
         unreadable.remove(&desired.id);
         let live = targets.remove(&desired.id).and_then(|target| target.live);
         match Target::from_json(&desired.object) {
@@ -73,11 +81,12 @@ pub fn child_id(target: &Target) -> ObjectId {
 
 /// Makes the step of a Target's Service; `None` when there is none and there is to be none.
 ///
-/// `doomed` are the objects that this plan prunes.
+/// `doomed` are the objects that this plan prunes, `changing` those that it makes or changes.
 pub(super) fn child(
     inputs: &Inputs<'_>,
     target: &Target,
     doomed: &BTreeSet<&ObjectId>,
+    changing: &BTreeSet<ObjectId>,
 ) -> Option<Step> {
     // The garbage collector takes the Service of a Target that goes.
     let terminating = target.live.as_ref().is_some_and(|live| live.terminating);
@@ -94,12 +103,10 @@ pub(super) fn child(
             let mut step = Step::new(id, verdict.action, verdict.reason);
             step.conflicts = verdict.conflicts;
             step.body = body;
-            step.needs = vec![target.id()];
             // A Deployment that is there already has the labels that are selected, whatever becomes of its step.
             let deployment = target.deployment_id();
-            if !inputs.known.deployments.contains_key(&deployment) {
-                step.needs.push(deployment);
-            }
+            step.needs
+                .extend(Some(deployment).filter(|id| !inputs.known.deployments.contains_key(id)));
             step
         }
         Err(no) => {
@@ -112,11 +119,14 @@ pub(super) fn child(
             } else {
                 Body::Delete
             };
-            step.needs = vec![target.id()];
             step
         }
     };
+    let mut needs = Vec::from_iter(Some(target.id()).filter(|id| changing.contains(id)));
+    needs.extend(step.needs);
     Some(Step {
+        needs,
+        owner: Some(target.id()),
         api_version: "v1".into(),
         origin: inputs.index.get(&target.id()).map(|d| d.origin.clone()),
         expected: live.map(Live::expected),

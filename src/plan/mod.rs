@@ -20,7 +20,7 @@ mod tests;
 
 pub use annotations::unreadable_wave;
 pub use build::{Index, Inputs, build, index};
-pub use child::{child_id, deployment_of, targets};
+pub use child::{child_id, deployment_of};
 pub use diff::diff;
 pub use health::{Health, health};
 pub use known::Known;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::annotations::keeps;
+use serde_json::Value;
+
+use super::annotations::{keeps, leaves_alone};
 use super::live::Live;
 use super::step::Action;
 use crate::api::sync::PruneLimit;
@@ -97,7 +99,7 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
         let reason = "it has this set's label, but not from us";
         return (Action::Keep, reason.into());
     }
-    if let Some(mark) = keeps(live) {
+    if let Some(mark) = keeps(live).or_else(|| leaves_alone(&Value::Null, Some(live))) {
         return (
             Action::Keep,
             format!("it has left the source, but is kept ({mark})"),
@@ -115,32 +117,44 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
     if live.deletion_timestamp.is_some() {
         return (Action::Keep, "it is being deleted already".into());
     }
-    if let Some(why) = vital(id, rules.own_namespace) {
-        return (Action::Refuse, format!("it has left the source, but {why}"));
+    if let Some(why) = vital(id, live, rules.own_namespace) {
+        return (Action::Keep, format!("it has left the source, but {why}"));
     }
     (Action::Delete, "it has left the source".into())
 }
 
+/// Label of roles and bindings that the API server makes when it starts.
+const BOOTSTRAPPED: &str = "kubernetes.io/bootstrapping";
+
 /// Says why an object is never pruned, whatever the source says.
-fn vital(id: &ObjectId, own_namespace: &str) -> Option<&'static str> {
+fn vital(id: &ObjectId, live: &Live, own_namespace: &str) -> Option<&'static str> {
     let system = ["default", "kube-system", "kube-public", "kube-node-lease"];
-    let ObjectId {
-        group_kind, name, ..
-    } = id;
-    if group_kind.is_namespace() && name == own_namespace {
-        return Some("it holds the inventory of this very set");
-    }
-    if group_kind.is_namespace() && system.contains(&name.as_str()) {
-        return Some("it is a namespace of Kubernetes itself");
-    }
     // A definition is named `<plural>.<group>`.
-    let ours = |name: &str| name.split_once('.').is_some_and(|(_, g)| g == names::GROUP);
-    if group_kind.is_definition() && ours(name) {
-        return Some("deleting it would delete every inventory and every Target");
+    let is_ours = |name: &str| name.split_once('.').is_some_and(|(_, g)| g == names::GROUP);
+    let name = id.name.as_str();
+    match (id.group_kind.group.as_str(), id.group_kind.kind.as_str()) {
+        ("", "Namespace") if name == own_namespace => {
+            Some("it holds the inventory of this very set")
+        }
+        ("", "Namespace") if system.contains(&name) => {
+            Some("it is a namespace of Kubernetes itself")
+        }
+        ("", "ServiceAccount") if name == "default" => Some("every namespace needs it"),
+        ("", "ConfigMap") if name == "kube-root-ca.crt" => Some("every namespace needs it"),
+        ("", "Service") if name == "kubernetes" && id.namespace.as_deref() == Some("default") => {
+            Some("it is how pods reach the API server")
+        }
+        ("rbac.authorization.k8s.io", _) if live.labels.contains_key(BOOTSTRAPPED) => {
+            Some("it is a permission of Kubernetes itself")
+        }
+        _ if id.group_kind.is_definition() && is_ours(name) => {
+            Some("deleting it would delete every inventory and every Target")
+        }
+        (names::GROUP, names::SYNC) => Some(
+            "deleting an inventory loses track of its members; delete it by hand if that is meant",
+        ),
+        _ => None,
     }
-    (group_kind.group == names::GROUP && group_kind.kind == names::SYNC).then_some(
-        "deleting an inventory loses track of its members; delete it by hand if that is meant",
-    )
 }
 
 /// Kinds whose deletion takes other objects along, so that what they hold must be looked at first.
@@ -261,8 +275,9 @@ mod tests {
         }] }))
         .unwrap();
         let judge = |id: ObjectId| judge(&id, &labelled, &rules()).0;
-        assert_eq!(judge(id("", "Namespace", "ops")), Action::Refuse);
-        assert_eq!(judge(id("", "Namespace", "kube-system")), Action::Refuse);
+        assert_eq!(judge(id("", "Namespace", "ops")), Action::Keep);
+        assert_eq!(judge(id("", "Namespace", "kube-system")), Action::Keep);
+        assert_eq!(judge(id("", "ServiceAccount", "default")), Action::Keep);
         assert_eq!(judge(id("", "Namespace", "shop")), Action::Delete);
         assert_eq!(
             judge(id(
@@ -270,7 +285,7 @@ mod tests {
                 "CustomResourceDefinition",
                 "syncs.closurejvm.io"
             )),
-            Action::Refuse
+            Action::Keep
         );
         assert_eq!(
             judge(id(

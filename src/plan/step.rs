@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::api::ObjectId;
 use crate::load::Origin;
+use crate::render::Target;
 
 /// What is to be done to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -119,6 +120,8 @@ pub struct Step {
     pub wave: i32,
     /// Objects that must be there first.
     pub needs: Vec<ObjectId>,
+    /// The Target whose Service this is, if it is one.
+    pub owner: Option<ObjectId>,
     /// Fields that others own and that we would take.
     pub conflicts: Vec<Conflict>,
     /// The live object, when there is one.
@@ -141,6 +144,7 @@ impl Step {
             batch: 0,
             wave: 0,
             needs: Vec::new(),
+            owner: None,
             conflicts: Vec::new(),
             expected: None,
             body: Body::None,
@@ -156,6 +160,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Why nothing is pruned although pruning was asked for and objects have left the source, if so.
     pub prune_refused: Option<String>,
+    /// Targets as they will be.
+    pub targets: Vec<Target>,
     /// Targets that cannot be read, and why: they get no Service, and keep the one they have.
     pub unreadable: BTreeMap<ObjectId, String>,
 }

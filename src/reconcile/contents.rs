@@ -190,12 +190,12 @@ fn comes_by_itself(
         let account = live.annotations.get("kubernetes.io/service-account.name");
         account.is_some_and(|name| accounts.contains(name.as_str()))
     };
-    match kind.resource.kind.as_str() {
-        "ServiceAccount" => live.name == "default",
-        "ConfigMap" => live.name == "kube-root-ca.crt",
-        "Secret" => token(),
-        "Endpoints" => services.contains(live.name.as_str()),
-        "Event" => true,
+    match (kind.resource.group.as_str(), kind.resource.kind.as_str()) {
+        ("", "ServiceAccount") => live.name == "default",
+        ("", "ConfigMap") => live.name == "kube-root-ca.crt",
+        ("", "Secret") => token(),
+        ("", "Endpoints") => services.contains(live.name.as_str()),
+        ("" | "events.k8s.io", "Event") => true,
         _ => false,
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
 use super::contents::{going, look_again};
 use super::gate::Gate;
@@ -39,19 +39,16 @@ pub struct Execution<'a> {
 impl Execution<'_> {
     /// Executes the plan and returns what became of each step, in the plan's order.
     ///
-    /// `kinds` gets those that the plan's definitions bring along; `targets` lend their uids to their Services.
+    /// `kinds` gets those that the plan's definitions bring along.
     ///
     /// # Errors
     /// Never for a step: what becomes of it is told in its place. Only when the server cannot be asked for its kinds.
-    pub async fn run(
-        &self,
-        kinds: &mut Kinds,
-        targets: &[Target],
-    ) -> Result<Vec<Done>, ClusterError> {
+    pub async fn run(&self, kinds: &mut Kinds) -> Result<Vec<Done>, ClusterError> {
         let Self { cluster, plan, .. } = *self;
         let mut done: Vec<Option<Done>> = vec![None; plan.steps.len()];
         let mut results: HashMap<&ObjectId, Outcome> = HashMap::new();
-        let mut uids: BTreeMap<ObjectId, String> = targets
+        let mut uids: BTreeMap<ObjectId, String> = plan
+            .targets
             .iter()
             .filter_map(|target| Some((target.id(), target.live.as_ref()?.uid.clone())))
             .collect();
@@ -82,12 +79,20 @@ impl Execution<'_> {
                 }
                 let made = matches!(result.outcome, Outcome::Created | Outcome::Configured);
                 if made && step.id.group_kind.is_definition() {
-                    definitions.push(step.id.name.as_str());
+                    definitions.push(i);
                 }
                 *slot = Some(result);
             }
             if !definitions.is_empty() {
-                self.learn_kinds(kinds, &definitions).await?;
+                let unserved = self.learn_kinds(kinds, &definitions).await?;
+                for (i, why) in unserved {
+                    if let (Some(step), Some(Some(done))) = (plan.steps.get(i), done.get_mut(i)) {
+                        results.insert(&step.id, Outcome::Failed);
+                        done.outcome = Outcome::Failed;
+                        done.message = why;
+                        (self.observe)(step, done);
+                    }
+                }
             }
         }
         Ok(done.into_iter().flatten().collect())
@@ -108,43 +113,59 @@ impl Execution<'_> {
             .await
     }
 
-    /// Waits until the kinds of new definitions are served, and adds them. When one is not in time, the objects that
-    /// need it say so.
+    /// Waits until the kinds of new definitions are served, and adds them. Returns the steps whose kinds are not in
+    /// time, and why.
     async fn learn_kinds(
         &self,
         kinds: &mut Kinds,
-        definitions: &[&str],
-    ) -> Result<(), ClusterError> {
-        established(self.cluster, kinds, definitions).await;
-        let versions = self.plan.steps.iter().map(|step| step.api_version.clone());
+        definitions: &[usize],
+    ) -> Result<Vec<(usize, String)>, ClusterError> {
+        let steps = &self.plan.steps;
+        let known = &*kinds;
+        let waits = definitions
+            .iter()
+            .filter_map(|i| Some((*i, steps.get(*i)?.id.name.as_str())))
+            .map(|(i, name)| async move {
+                let why = established(self.cluster, known, name).await.err()?;
+                Some((i, why))
+            });
+        let unserved = join_all(waits).await.into_iter().flatten().collect();
+        let versions = steps.iter().map(|step| step.api_version.clone());
         let versions = versions.filter(|version| !version.is_empty()).collect();
         kinds.extend(self.cluster.kinds(&versions).await?);
-        Ok(())
+        Ok(unserved)
     }
 }
 
-/// Waits until the kinds of these definitions are served, within limits.
-pub(super) async fn established(cluster: &Cluster, kinds: &Kinds, names: &[impl AsRef<str>]) {
+/// Waits until a definition's kind is served.
+///
+/// # Errors
+/// Why it is not, when it takes too long.
+pub(super) async fn established(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    name: &str,
+) -> Result<(), String> {
     let Some(kind) = kinds.any_version(&GroupKind::definition()) else {
-        return;
+        return Ok(());
     };
-    let one = |name: &str| {
-        let name = name.to_owned();
-        async move {
-            loop {
-                let crd = cluster.get(kind, None, &name).await;
-                if let Ok(Some(crd)) = crd
-                    && health(&crd) == Health::Current
-                    && is_discovered(cluster, &crd).await
-                {
-                    return;
-                }
-                sleep(LOOK_AGAIN).await;
-            }
+    let deadline = Instant::now() + ESTABLISHED_WITHIN;
+    loop {
+        let why = match cluster.get(kind, None, name).await {
+            Ok(Some(crd)) => match health(&crd) {
+                Health::Current if is_discovered(cluster, &crd).await => return Ok(()),
+                Health::Current => "discovery does not list it yet".to_owned(),
+                health => health.to_string(),
+            },
+            Ok(None) => "it is not there".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        if Instant::now() > deadline {
+            let seconds = ESTABLISHED_WITHIN.as_secs();
+            return Err(format!("its kind is not served after {seconds} s: {why}"));
         }
-    };
-    let all = join_all(names.iter().map(|name| one(name.as_ref())));
-    let _ = timeout(ESTABLISHED_WITHIN, all).await;
+        sleep(LOOK_AGAIN).await;
+    }
 }
 
 /// Tells whether discovery lists a definition's kind in all versions: that comes a moment after `Established`.

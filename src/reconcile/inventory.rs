@@ -36,7 +36,11 @@ impl Inventory {
                         .map_or_else(|| GroupKind::new("", text), |(k, g)| GroupKind::new(g, k))
                 })
                 .collect(),
-            namespaces: list(APPLYSET_NAMESPACES).map(str::to_owned).collect(),
+            // Anybody may write annotations; what cannot be a namespace must not become part of a URL.
+            namespaces: list(APPLYSET_NAMESPACES)
+                .filter(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'))
+                .map(str::to_owned)
+                .collect(),
         }
     }
 

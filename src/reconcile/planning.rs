@@ -9,8 +9,7 @@ use super::{Settings, Survey, execute};
 use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError};
 use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
-use crate::plan::{Inputs, Plan, PruneRules, build, index, targets};
-use crate::render::Target;
+use crate::plan::{Inputs, Plan, PruneRules, build, index};
 
 /// A plan and all that it was made from.
 pub struct Planned {
@@ -22,8 +21,6 @@ pub struct Planned {
     pub diagnostics: Vec<Diagnostic>,
     /// The revision that was read.
     pub revision: String,
-    /// All Targets as they will be.
-    pub targets: Vec<Target>,
 }
 
 impl Planned {
@@ -72,14 +69,12 @@ pub async fn make_plan(
         },
     };
     let mut plan = build(&inputs);
-    let (targets, _) = targets(&inputs);
     guard_contents(cluster, &mut plan).await?;
     Ok(Planned {
         plan,
         survey,
         diagnostics,
         revision: snapshot.revision.clone(),
-        targets,
     })
 }
 
@@ -106,6 +101,10 @@ pub async fn install_kinds(cluster: &Cluster) -> Result<Vec<String>, ClusterErro
             Err(error) => return Err(error),
         }
     }
-    execute::established(cluster, &kinds, &installed).await;
+    for name in &installed {
+        execute::established(cluster, &kinds, name)
+            .await
+            .map_err(ClusterError::Unavailable)?;
+    }
     Ok(installed)
 }

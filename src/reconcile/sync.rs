@@ -76,7 +76,7 @@ pub async fn sync(
     };
     let kinds = &mut planned.survey.kinds;
     let mut report = Report {
-        done: execution.run(kinds, &planned.targets).await?,
+        done: execution.run(kinds).await?,
         ..Report::default()
     };
     let run = Run {
@@ -207,12 +207,8 @@ async fn tend_targets(
     planned: &mut Planned,
     report: &mut Report,
 ) -> Result<(), ClusterError> {
-    let Planned {
-        plan,
-        survey,
-        targets,
-        ..
-    } = planned;
+    let Planned { plan, survey, .. } = planned;
+    let mut targets = plan.targets.clone();
     if let Some(deadline) = run.deadline {
         let steps = plan.steps.iter().zip(&report.done);
         let good = |(step, done): &(&Step, &Done)| {
@@ -233,10 +229,10 @@ async fn tend_targets(
     };
     loop {
         let fresh = run.deadline.is_some();
-        let results = report_targets(&facts, targets, &mut survey.known, fresh).await?;
+        let results = report_targets(&facts, &targets, &mut survey.known, fresh).await?;
         let settled = results.iter().all(|(report, _)| report.is_settled());
         if !settled && run.deadline.is_some_and(|end| Instant::now() < end) {
-            remember(targets, results);
+            remember(&mut targets, results);
             tokio::time::sleep(LOOK_AGAIN).await;
             continue;
         }

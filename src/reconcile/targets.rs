@@ -148,7 +148,7 @@ fn present(target: &Target, results: &Results<'_>) -> Option<Target> {
 fn intent(target: &Target, deployment: Option<&Deployment>, results: &Results<'_>) -> Intent {
     let child = results
         .get(&child_id(target))
-        .filter(|(step, _)| step.needs.first() == Some(&target.id()));
+        .filter(|(step, _)| step.owner.as_ref() == Some(&target.id()));
     let failed = child.filter(|(_, done)| !done.outcome.is_good());
     match (coverage_service(target, deployment), failed) {
         (Ok(_), None) => Intent::Applied,

@@ -116,7 +116,7 @@ fn c26_what_is_invalid_only_together_is_said_in_the_servers_words_and_tried_once
     source.write("a.yaml", &[env(json!({ "name": "OPTS", "value": "x" }))]);
     source.write("b.yaml", &[config_map("other", "2")]);
     let words = "may not be specified when `value` is not empty";
-    let diff = ns.diff(&source).code(1);
+    let diff = ns.diff(&source).code(2);
     assert_eq!(diff.action("Deployment", "pet"), "refuse");
     assert!(diff.reason("Deployment", "pet").contains(words));
 

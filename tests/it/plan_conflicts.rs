@@ -15,7 +15,7 @@ fn a_field_of_another_manager_is_named_and_refused_until_it_is_taken_by_force() 
     api().apply(&ns.path("configmaps", "a"), "other-tool", &theirs);
     let source = Source::new().with("a.yaml", &[config_map("a", "ours")]);
 
-    let plan = ns.diff(&source).code(1);
+    let plan = ns.diff(&source).code(2);
     let step = plan.step("ConfigMap", "a");
     assert_eq!(step["action"], "refuse");
     assert_eq!(
@@ -27,7 +27,7 @@ fn a_field_of_another_manager_is_named_and_refused_until_it_is_taken_by_force() 
         step["diff"].as_str().unwrap().contains("+  key: ours"),
         "{step}"
     );
-    let shown = ns.text("diff", &source).code(1).stdout;
+    let shown = ns.text("diff", &source).code(2).stdout;
     assert!(shown.contains("other-tool owns .data.key"), "{shown}");
 
     let report = ns.sync(&source).code(2);
@@ -63,7 +63,7 @@ fn what_another_tool_applies_over_ours_is_a_conflict_and_what_people_edit_is_dri
         &json!({ "data": { "key": "theirs" } }),
     );
 
-    let plan = ns.diff(&source).code(1);
+    let plan = ns.diff(&source).code(2);
     let applied = plan.step("ConfigMap", "applied");
     assert_eq!(applied["action"], "refuse");
     assert_eq!(

@@ -16,6 +16,11 @@ fn exit_codes_tell_nothing_to_do_differences_and_errors() {
     ns.diff(&source).code(1);
     ns.sync(&source).ok();
     ns.diff(&source).code(0);
+    // What sync would fail on is no pending change.
+    let bad = deployment("bad").set("/spec/replicas", -1);
+    source.write("bad.yaml", &[bad]);
+    ns.diff(&source).code(2);
+    source.remove("bad.yaml");
     // A source that cannot be read completely is an error, whatever else there is.
     source.write_text("broken.yaml", "a: [");
     ns.diff(&source).code(2);
@@ -226,7 +231,7 @@ fn a_namespace_that_nobody_makes_is_said_before_anything_is_tried() {
     let ns = Namespace::new("nowhere");
     let missing = Namespace::unborn("missing");
     let source = Source::new().with("a.yaml", &[config_map("a", "").within(&missing.name)]);
-    let plan = ns.diff(&source).code(1);
+    let plan = ns.diff(&source).code(2);
     assert_eq!(plan.action("ConfigMap", "a"), "refuse");
     let reason = format!("namespace {} does not exist", missing.name);
     assert!(plan.reason("ConfigMap", "a").contains(&reason));
@@ -248,7 +253,7 @@ fn what_the_server_would_refuse_is_refused_in_the_plan() {
     let source = Source::new()
         .with("bad.yaml", &[deployment("bad").set("/spec/replicas", -1)])
         .with("good.yaml", &[config_map("good", "")]);
-    let plan = ns.diff(&source).code(1);
+    let plan = ns.diff(&source).code(2);
     assert_eq!(plan.action("Deployment", "bad"), "refuse");
     assert!(plan.reason("Deployment", "bad").contains("spec.replicas"));
     let report = ns.sync(&source).code(2);

@@ -46,7 +46,7 @@ fn c53_a_service_of_another_owner_is_refused_and_left_alone() {
 /// Also when coverage is switched off: what is not ours is not ours to delete.
 fn refused(ns: &Namespace, theirs: &Value, why: &str) {
     let source = Source::new().with("pet.yaml", &[target("pet")]);
-    let diff = ns.diff(&source).code(1);
+    let diff = ns.diff(&source).code(2);
     assert_eq!(diff.action("Service", SERVICE), "refuse");
     let report = ns.sync(&source).code(2);
     assert_eq!(report.outcome("Service", SERVICE), "refused");

@@ -3,7 +3,8 @@
 mod members;
 mod targets;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::try_join;
@@ -18,6 +19,9 @@ use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::load::{Diagnostic, Document, Schemas};
 use crate::plan::{Known, index};
 use crate::render::{Desired, Resolved, Target, resolve};
+
+/// Longer than any API that works needs to name its kinds.
+const LOOK_WITHIN: Duration = Duration::from_secs(5);
 
 /// What a run starts from.
 pub struct Survey {
@@ -69,6 +73,7 @@ pub async fn survey(
     };
     let (mut kinds, (parent, hidden)) = try_join!(cluster.kinds(&versions), parent)?;
     let inventory = Inventory::read(parent.as_ref());
+    let mut unseen = BTreeMap::new();
     if inventory
         .group_kinds
         .iter()
@@ -84,6 +89,20 @@ pub async fn survey(
                 .kinds_of_groups(|group| groups.contains(group))
                 .await?,
         );
+    }
+
+    // Without the parent nobody knows what there was: once, everything is looked through for members.
+    let lost = parent.is_none() && settings.prune && kinds.get(API_VERSION, SYNC).is_some();
+    let mut everywhere = BTreeSet::new();
+    if lost {
+        let (all, silent) = cluster.all_kinds(LOOK_WITHIN).await?;
+        let listable = all.each().filter(|kind| kind.listable);
+        everywhere.extend(listable.map(Kind::group_kind));
+        kinds.extend(all);
+        unseen.extend(silent.into_iter().map(|api| {
+            let why = format!("what {api} holds cannot be seen now");
+            (GroupKind::new(api, "*"), why)
+        }));
     }
 
     // Kinds that definitions in the source bring along, and our own, which a sync installs.
@@ -107,6 +126,7 @@ pub async fn survey(
     let mut group_kinds: BTreeSet<GroupKind> =
         desired.iter().map(|d| d.id.group_kind.clone()).collect();
     group_kinds.extend(inventory.group_kinds);
+    group_kinds.extend(everywhere);
     // Targets are read whole, which tells their metadata as well.
     let with_targets = group_kinds.remove(&Target::group_kind());
 
@@ -117,8 +137,9 @@ pub async fn survey(
     )?;
     if let Some(message) = hidden {
         let why = format!("the inventory cannot be read: {message}");
-        known.unseen.insert(GroupKind::new(GROUP, SYNC), why);
+        unseen.insert(GroupKind::new(GROUP, SYNC), why);
     }
+    known.unseen.extend(unseen);
     match targets {
         Ok(targets) => sort_targets(targets, &applyset, &mut known),
         Err(why) if with_targets => {
