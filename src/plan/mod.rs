@@ -26,6 +26,6 @@ pub use known::Known;
 pub use live::{Live, ManagedFields, Owner};
 pub use managed::{FieldPath, lost_fields, other_owners};
 pub use order::{DEPENDS_ON, Ordered, batches, depends_on, kind_rank, place};
-pub use prune::{PruneRules, judge, judge_contents, may_prune, takes_others_along};
+pub use prune::{PruneRules, judge, judge_contents, may_prune, still_goes, takes_others_along};
 pub use redact::{is_secret, redact, redact_pair};
 pub use step::{Action, Body, Conflict, Expected, Plan, Step};

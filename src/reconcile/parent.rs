@@ -90,8 +90,10 @@ pub async fn keep_inventory(
         },
         "spec": {},
     });
-    if let Some(version) = text("/metadata/resourceVersion") {
-        object["metadata"]["resourceVersion"] = json!(version);
+    let version = text("/metadata/resourceVersion").map(|version| json!(version));
+    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+    if let (Some(version), Some(metadata)) = (version, metadata) {
+        metadata.insert("resourceVersion".into(), version);
     }
     match cluster.apply_inventory(kind, &object).await {
         Ok(live) => Ok(Some(live)),
