@@ -27,6 +27,6 @@ pub use known::Known;
 pub use live::Live;
 pub use member::maybe_scaled;
 pub use order::depends_on;
-pub use prune::{PruneRules, judge_contents, takes_others_along};
+pub use prune::{PruneRules, judge_contents, still_goes, takes_others_along};
 pub use redact::is_secret;
 pub use step::{Action, Body, Conflict, Expected, Plan, Step};

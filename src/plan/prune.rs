@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::annotations::{keeps, leaves_alone};
+use super::classify::is_orphaned_child;
 use super::live::Live;
-use super::step::Action;
+use super::step::{Action, Expected, Step};
 use crate::api::sync::PruneLimit;
 use crate::api::{GroupKind, ObjectId, names};
 
@@ -99,7 +100,7 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
         let reason = "it has this set's label, but not from us";
         return (Action::Keep, reason.into());
     }
-    if let Some(mark) = keeps(live).or_else(|| leaves_alone(&Value::Null, Some(live))) {
+    if let Some(mark) = stays(live) {
         return (
             Action::Keep,
             format!("it has left the source, but is kept ({mark})"),
@@ -121,6 +122,25 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
         return (Action::Keep, format!("it has left the source, but {why}"));
     }
     (Action::Delete, "it has left the source".into())
+}
+
+/// Finds what says that a live object is not to be deleted, or not to be touched at all.
+fn stays(live: &Live) -> Option<String> {
+    keeps(live).or_else(|| leaves_alone(&Value::Null, Some(live)))
+}
+
+/// Tells whether an object that has changed since its delete was planned is still the one that was meant, and still
+/// ours to delete.
+pub fn still_goes(step: &Step, planned: &Expected, live: &Live) -> bool {
+    let ours = match (&step.owner, live.controller()) {
+        (Some(target), Some(owner)) => {
+            owner.kind == target.group_kind.kind && owner.name == target.name
+        }
+        (Some(_), None) => is_orphaned_child(live),
+        (None, None) => live.shows_that_we_labelled_it() && stays(live).is_none(),
+        (None, Some(_)) => false,
+    };
+    live.uid == planned.uid && ours
 }
 
 /// Label of roles and bindings that the API server makes when it starts.
@@ -295,5 +315,39 @@ mod tests {
             )),
             Action::Delete
         );
+    }
+
+    #[test]
+    fn what_was_taken_over_or_marked_since_does_not_go_after_all() {
+        let id = ObjectId {
+            group_kind: GroupKind::new("apps", "Deployment"),
+            namespace: Some("n".into()),
+            name: "a".into(),
+        };
+        let step = Step::new(id, Action::Delete, "it has left the source");
+        let planned = Expected {
+            uid: "u".into(),
+            resource_version: "1".into(),
+        };
+        let live = |extra: serde_json::Value| -> Live {
+            let mut metadata = serde_json::json!({ "uid": "u", "resourceVersion": "2", "managedFields": [{
+                "manager": names::FIELD_MANAGER, "operation": "Apply",
+                "fieldsV1": { "f:metadata": { "f:labels": { "f:applyset.kubernetes.io/part-of": {} } } },
+            }] });
+            let fields = metadata.as_object_mut().unwrap();
+            fields.extend(extra.as_object().unwrap().clone());
+            serde_json::from_value(metadata).unwrap()
+        };
+        let goes = |extra| still_goes(&step, &planned, &live(extra));
+        assert!(goes(serde_json::json!({})));
+        for kept in [
+            serde_json::json!({ "uid": "another" }),
+            serde_json::json!({ "managedFields": [] }),
+            serde_json::json!({ "annotations": { "helm.sh/resource-policy": "keep" } }),
+            serde_json::json!({ "annotations": { "client.lifecycle.config.k8s.io/mutation": "ignore" } }),
+            serde_json::json!({ "ownerReferences": [{ "kind": "Shop", "name": "s", "uid": "x", "controller": true }] }),
+        ] {
+            assert!(!goes(kept.clone()), "{kept}");
+        }
     }
 }

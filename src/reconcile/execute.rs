@@ -13,12 +13,17 @@ use super::gate::Gate;
 use super::{Done, Outcome};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
-use crate::plan::{Action, Body, Expected, Health, Live, Plan, Step, health, is_secret};
+use crate::plan::{
+    Action, Body, Expected, Health, Live, Plan, Step, health, is_secret, still_goes,
+};
 use crate::render::{Target, stamp, with_owner};
 
 /// How long a new definition may take until its kind is served. The API server needs a second at most; a server that is
 /// overloaded gets its time.
 const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
+
+/// How often an object that changes while it is being deleted is tried.
+const DELETE_TRIES: u32 = 5;
 
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
@@ -261,11 +266,7 @@ impl Context<'_> {
         match &step.body {
             Body::None => Ok((Outcome::Unchanged, None)),
             Body::Delete | Body::Prune => {
-                let expected = step.expected.as_ref().ok_or_else(|| unplanned(step))?;
-                look_again(self.cluster, step, self.going).await?;
-                self.cluster
-                    .delete(kind, namespace, &step.id.name, expected)
-                    .await?;
+                self.delete(kind, step).await?;
                 Ok((Outcome::Deleted, None))
             }
             Body::Apply { object, force } => {
@@ -289,6 +290,29 @@ impl Context<'_> {
                 }
                 let live = self.apply(kind, &object, true).await?;
                 Ok((outcome(step.expected.as_ref(), &live), Some(live)))
+            }
+        }
+    }
+
+    /// Deletes what was planned for. Workloads change all the time by their status: one that did is looked at again,
+    /// and goes when nothing that bears on the decision is different.
+    async fn delete(self, kind: &Kind, step: &Step) -> Result<(), ClusterError> {
+        let (namespace, name) = (step.id.namespace.as_deref(), &step.id.name);
+        let mut expected = step.expected.clone().ok_or_else(|| unplanned(step))?;
+        let mut tries = 0;
+        loop {
+            look_again(self.cluster, step, self.going).await?;
+            let answer = self.cluster.delete(kind, namespace, name, &expected).await;
+            let Err(ClusterError::Changed(message)) = answer else {
+                return answer;
+            };
+            tries += 1;
+            match self.cluster.get_metadata(kind, namespace, name).await? {
+                None => return Ok(()),
+                Some(live) if tries < DELETE_TRIES && still_goes(step, &expected, &live) => {
+                    expected.resource_version = live.resource_version;
+                }
+                Some(_) => return Err(ClusterError::Changed(message)),
             }
         }
     }

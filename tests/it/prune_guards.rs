@@ -1,8 +1,12 @@
 //! What pruning never does, and what it then says.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
 use serde_json::json;
 
-use crate::support::lab::eventually;
+use crate::support::lab::{api, eventually};
 use crate::support::manifest::{Change, config_map, secret, service};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
@@ -277,6 +281,30 @@ fn what_a_controller_has_copied_our_label_to_is_not_deleted() {
     ns.sync(&source).arg("--prune").ok().nothing_to_do();
     let after = ns.get("endpoints", "web");
     assert_eq!(made["metadata"]["uid"], after["metadata"]["uid"]);
+}
+
+/// Controllers write the status of workloads all the time.
+#[test]
+fn what_changes_while_it_is_deleted_goes_all_the_same() {
+    let (ns, source) = left("busy");
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let path = ns.path("configmaps", "gone");
+            for tick in 0.. {
+                let patch = json!({ "metadata": { "annotations": { "tick": tick.to_string() } } });
+                let answer = api().send("PATCH", &path, "application/merge-patch+json", &patch);
+                if answer.is_err() || stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let report = ns.sync(&source).arg("--prune").run();
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(report.outcome("ConfigMap", "gone"), "deleted");
+    });
+    assert!(!ns.exists("configmaps", "gone"));
 }
 
 #[test]
