@@ -2,6 +2,7 @@
 
 pub mod condition;
 mod crd;
+pub mod digest;
 pub mod names;
 mod object;
 pub mod sync;

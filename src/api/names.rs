@@ -7,6 +7,11 @@ pub const VERSION: &str = "v1alpha1";
 /// `apiVersion` of our kinds.
 pub const API_VERSION: &str = "closurejvm.io/v1alpha1";
 
+/// Kind of a source and its apply set.
+pub const SYNC: &str = "Sync";
+/// Kind of a Deployment whose coverage is wanted.
+pub const TARGET: &str = "ClosureJVMTarget";
+
 /// Field manager of applied objects and rendered children.
 pub const FIELD_MANAGER: &str = "covergence";
 /// Field manager of what a Sync says of its apply set. A manager of its own, so that a Sync that is itself in the source

@@ -21,6 +21,26 @@ impl GroupKind {
             kind: kind.into(),
         }
     }
+
+    /// That of Namespaces.
+    pub fn namespace() -> Self {
+        Self::new("", "Namespace")
+    }
+
+    /// That of definitions: `CustomResourceDefinition`, in whatever version.
+    pub fn definition() -> Self {
+        Self::new("apiextensions.k8s.io", "CustomResourceDefinition")
+    }
+
+    /// Tells whether objects of this kind are Namespaces.
+    pub fn is_namespace(&self) -> bool {
+        self.group.is_empty() && self.kind == "Namespace"
+    }
+
+    /// Tells whether objects of this kind define others.
+    pub fn is_definition(&self) -> bool {
+        self.group == "apiextensions.k8s.io" && self.kind == "CustomResourceDefinition"
+    }
 }
 
 /// `Kind.group`, or `Kind` in the core group, as in `applyset.kubernetes.io/contains-group-kinds`.

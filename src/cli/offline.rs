@@ -6,10 +6,11 @@ use super::error::CliError;
 use crate::api::{GroupKind, Scope, crds, split_api_version};
 use crate::load::{Diagnostic, Document, Limits, Schemas, Severity, Snapshot, add_excerpts, load};
 use crate::plan::{
-    Action, Inputs, Known, Plan, PruneRules, build, depends_on, index, unreadable_wave,
+    Action, Inputs, Known, Plan, PruneRules, build, depends_on, deployment_of, index,
+    unreadable_wave,
 };
 use crate::reconcile::Settings;
-use crate::render::{Resolved, coverage_service, resolve};
+use crate::render::{NoService, Resolved, coverage_service, resolve};
 
 /// What a source asks for.
 pub struct Offline {
@@ -52,12 +53,7 @@ pub fn prepare(
     let Resolved {
         desired,
         diagnostics,
-    } = resolve(
-        &loaded.documents,
-        scope,
-        &settings.namespace,
-        Some(&applyset),
-    );
+    } = resolve(&loaded.documents, scope, &settings.namespace, &applyset);
     findings.extend(diagnostics);
 
     let known = Known::default();
@@ -122,16 +118,16 @@ fn unknown_scopes(documents: &[Document], schemas: &Schemas) -> Vec<Diagnostic> 
 /// Targets whose Deployment stands beside them and has a selector that no Service can have.
 fn impossible_services(inputs: &Inputs<'_>, plan: &Plan) -> Vec<Diagnostic> {
     let why = |target| {
-        let deployment = crate::plan::deployment_of(target, inputs.index, inputs.known);
+        let deployment = deployment_of(target, inputs.index, inputs.known);
         coverage_service(target, deployment.as_ref())
             .err()
-            .filter(|no| no.reason == "SelectorNotExpressible")
+            .filter(|no| matches!(no, NoService::SelectorNotExpressible { .. }))
     };
     plan.targets
         .iter()
         .filter_map(|target| {
             let origin = &inputs.index.get(&target.id())?.origin;
-            Some(Diagnostic::warning_at(origin, why(target)?.message))
+            Some(Diagnostic::warning_at(origin, why(target)?.to_string()))
         })
         .collect()
 }

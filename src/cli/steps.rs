@@ -77,10 +77,7 @@ pub fn summary(plan: &Plan) -> String {
         (Action::Keep, "kept"),
         (Action::Unchanged, "unchanged"),
     ];
-    counted(
-        words.map(|(action, word)| (plan.count(action), word)),
-        "nothing to do: the source holds no object",
-    )
+    counted(words.map(|(action, word)| (plan.count(action), word)))
 }
 
 /// Counts outcomes.
@@ -96,20 +93,17 @@ pub fn outcomes(done: &[Done]) -> String {
         (Outcome::Unchanged, "unchanged"),
     ];
     let count = |wanted| done.iter().filter(|done| done.outcome == wanted).count();
-    counted(
-        words.map(|(outcome, word)| (count(outcome), word)),
-        "nothing to do: the source holds no object",
-    )
+    counted(words.map(|(outcome, word)| (count(outcome), word)))
 }
 
-fn counted<const N: usize>(counts: [(usize, &str); N], none: &str) -> String {
+fn counted<const N: usize>(counts: [(usize, &str); N]) -> String {
     let parts: Vec<String> = counts
         .iter()
         .filter(|(n, _)| *n > 0)
         .map(|(n, word)| format!("{n} {word}"))
         .collect();
     if parts.is_empty() {
-        none.to_owned()
+        "nothing to do: the source holds no object".to_owned()
     } else {
         parts.join(", ")
     }

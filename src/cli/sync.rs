@@ -54,11 +54,12 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
 
     let progress = Progress::new(planned.plan.steps.len(), *output == Output::Text, *all);
     let now = now();
-    let (planned, report) = sync(&connection, planned, &settings, &now, &|step, done| {
+    let ended = sync(&connection, planned, &settings, &now, &|step, done| {
         progress.step(step, done)
     })
-    .await?;
+    .await;
     progress.finish();
+    let (planned, report) = ended?;
     match output {
         Output::Json => json::report(&planned, &report, &settings, &installed)?,
         Output::Text => print(&planned, &report, &settings)?,

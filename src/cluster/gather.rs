@@ -6,8 +6,8 @@ use futures_util::future::try_join_all;
 use serde_json::Value;
 
 use super::{Cluster, ClusterError, Kind, Parts};
+use crate::api::Scope;
 use crate::plan::Live;
-use crate::render::Scope;
 
 /// Up to so many namespaces are listed one by one. The server reads all objects of a kind for a list of the whole
 /// cluster, also when a selector leaves few of them.

@@ -10,8 +10,7 @@ use tokio::time::timeout;
 
 use super::connect::in_time;
 use super::{Cluster, ClusterError};
-use crate::api::{GroupKind, Sync, split_api_version};
-use crate::render::Scope;
+use crate::api::{GroupKind, Scope, Sync, split_api_version};
 
 /// A kind that the API server serves.
 #[derive(Clone, Debug)]
@@ -32,6 +31,11 @@ impl Kind {
             scope: Scope::Namespaced,
             listable: true,
         }
+    }
+
+    /// Its group and kind, without a version.
+    pub fn group_kind(&self) -> GroupKind {
+        GroupKind::new(&self.resource.group, &self.resource.kind)
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::annotations::{foreign_tool, leaves_alone};
 use super::fields::Fields;
-use super::live::{Live, ManagedFields};
+use super::live::{Live, ManagedFields, Owner};
 use super::managed::{FieldPath, foreign_steps, holds_item, intruders, lost_fields, other_owners};
 use super::step::{Action, Conflict};
 use crate::api::{names, split_api_version};
@@ -198,11 +198,9 @@ pub struct ChildOwner<'a> {
 }
 
 impl ChildOwner<'_> {
-    fn is_earlier_self(&self, controller: &super::live::Owner) -> bool {
+    fn is_earlier_self(&self, controller: &Owner) -> bool {
         let (group, _) = split_api_version(&controller.api_version);
-        group == crate::api::names::GROUP
-            && controller.kind == "ClosureJVMTarget"
-            && controller.name == self.name
+        group == names::GROUP && controller.kind == names::TARGET && controller.name == self.name
     }
 }
 

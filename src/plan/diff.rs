@@ -6,6 +6,7 @@ use similar::TextDiff;
 use super::redact::redact_pair;
 use crate::api::names::APPLIED_DIGEST;
 use crate::load::to_yaml;
+use crate::render::SERVER_METADATA;
 
 /// Makes the unified diff between two states of an object, or `None` when people would see no difference.
 ///
@@ -48,14 +49,7 @@ fn visible(object: &Value) -> Value {
     };
     fields.remove("status");
     if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
-        for field in [
-            "creationTimestamp",
-            "generation",
-            "managedFields",
-            "resourceVersion",
-            "selfLink",
-            "uid",
-        ] {
+        for field in SERVER_METADATA {
             metadata.remove(field);
         }
         if let Some(annotations) = metadata

@@ -49,9 +49,13 @@ pub fn health(object: &Value) -> Health {
     }
     match (group, text("kind")) {
         ("apps", "Deployment") => deployment(object),
-        ("apps", "StatefulSet") => counts(object, "readyReplicas", "updatedReplicas"),
+        ("apps", "StatefulSet") => stateful_set(object),
         ("apps", "DaemonSet") => daemon_set(object),
-        ("apps", "ReplicaSet") => counts(object, "availableReplicas", "readyReplicas"),
+        ("apps", "ReplicaSet") => counts(
+            object,
+            replicas(object),
+            &["availableReplicas", "readyReplicas"],
+        ),
         ("batch", "Job") => job(object),
         ("", "Pod") => pod(object),
         ("", "PersistentVolumeClaim") => phase(object, "Bound"),
@@ -90,10 +94,7 @@ fn deployment(object: &Value) -> Health {
     if object.pointer("/status/observedGeneration").is_none() {
         return Health::InProgress("its controller has not seen it yet".into());
     }
-    let wanted = object
-        .pointer("/spec/replicas")
-        .and_then(Value::as_i64)
-        .unwrap_or(1);
+    let wanted = replicas(object);
     let of = |field: &str| int(object, &format!("/status/{field}"));
     let (updated, all, available) = (
         of("updatedReplicas"),
@@ -112,12 +113,16 @@ fn deployment(object: &Value) -> Health {
     Health::Current
 }
 
-fn counts(object: &Value, first: &str, second: &str) -> Health {
-    let wanted = object
+/// The replicas that a workload asks for; the API's default is one.
+fn replicas(object: &Value) -> i64 {
+    object
         .pointer("/spec/replicas")
         .and_then(Value::as_i64)
-        .unwrap_or(1);
-    for field in [first, second] {
+        .unwrap_or(1)
+}
+
+fn counts(object: &Value, wanted: i64, fields: &[&str]) -> Health {
+    for field in fields {
         let is = int(object, &format!("/status/{field}"));
         if is < wanted {
             return Health::InProgress(format!("{field} is {is} of {wanted}"));
@@ -126,18 +131,35 @@ fn counts(object: &Value, first: &str, second: &str) -> Health {
     Health::Current
 }
 
+fn stateful_set(object: &Value) -> Health {
+    let wanted = replicas(object);
+    let ready = counts(object, wanted, &["readyReplicas"]);
+    if ready != Health::Current || updates_by_hand(object) {
+        return ready;
+    }
+    // kstatus: below the partition the old revision is what is wanted.
+    let kept = int(object, "/spec/updateStrategy/rollingUpdate/partition");
+    counts(object, wanted - kept, &["updatedReplicas"])
+}
+
 fn daemon_set(object: &Value) -> Health {
     if object.pointer("/status/observedGeneration").is_none() {
         return Health::InProgress("its controller has not seen it yet".into());
     }
     let wanted = int(object, "/status/desiredNumberScheduled");
-    for field in ["updatedNumberScheduled", "numberAvailable"] {
-        let is = int(object, &format!("/status/{field}"));
-        if is < wanted {
-            return Health::InProgress(format!("{field} is {is} of {wanted}"));
-        }
+    let available = counts(object, wanted, &["numberAvailable"]);
+    if available != Health::Current || updates_by_hand(object) {
+        return available;
     }
-    Health::Current
+    counts(object, wanted, &["updatedNumberScheduled"])
+}
+
+/// With `OnDelete`, somebody deletes the old pods when he sees fit: nothing to wait for.
+fn updates_by_hand(object: &Value) -> bool {
+    object
+        .pointer("/spec/updateStrategy/type")
+        .and_then(Value::as_str)
+        == Some("OnDelete")
 }
 
 fn job(object: &Value) -> Health {
@@ -211,6 +233,24 @@ mod tests {
                 Health::InProgress(_)
             ));
         }
+    }
+
+    #[test]
+    fn a_stateful_set_is_current_with_the_new_pods_that_its_strategy_asks_for() {
+        let judge = |strategy: Value, ready: i64, updated: i64| {
+            health(&json!({
+                "apiVersion": "apps/v1", "kind": "StatefulSet",
+                "spec": { "replicas": 3, "updateStrategy": strategy },
+                "status": { "readyReplicas": ready, "updatedReplicas": updated },
+            })) == Health::Current
+        };
+        let partition = json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 2 } });
+        assert!(judge(json!({}), 3, 3));
+        assert!(!judge(json!({}), 3, 2));
+        assert!(judge(partition.clone(), 3, 1));
+        assert!(!judge(partition, 3, 0));
+        assert!(judge(json!({ "type": "OnDelete" }), 3, 0));
+        assert!(!judge(json!({ "type": "OnDelete" }), 2, 3));
     }
 
     #[test]

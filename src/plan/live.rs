@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::fields::Fields;
+use super::step::Expected;
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF, FIELD_MANAGER};
 
 /// A live object's metadata.
@@ -104,6 +105,14 @@ impl Live {
     /// EndpointSlices get those of their Service.
     pub fn is_copy(&self) -> bool {
         self.ours().is_none() && (self.applied_digest().is_none() || self.controller().is_some())
+    }
+
+    /// What a write that was planned for this very object may expect.
+    pub fn expected(&self) -> Expected {
+        Expected {
+            uid: self.uid.clone(),
+            resource_version: self.resource_version.clone(),
+        }
     }
 
     /// The entry of what we applied.

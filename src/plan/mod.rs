@@ -2,6 +2,7 @@
 
 mod annotations;
 mod build;
+mod child;
 mod classify;
 mod diff;
 mod fields;
@@ -9,6 +10,7 @@ mod health;
 mod known;
 mod live;
 mod managed;
+mod member;
 mod order;
 mod prune;
 mod redact;
@@ -17,15 +19,14 @@ mod step;
 mod tests;
 
 pub use annotations::unreadable_wave;
-pub use build::{Index, Inputs, build, child_id, deployment_of, index, maybe_scaled};
-pub use classify::{ChildOwner, Verdict, classify_child, classify_member, purge};
+pub use build::{Index, Inputs, build, index};
+pub use child::{child_id, deployment_of};
 pub use diff::diff;
-pub use fields::Fields;
 pub use health::{Health, health};
 pub use known::Known;
-pub use live::{Live, ManagedFields, Owner};
-pub use managed::{FieldPath, lost_fields, other_owners};
-pub use order::{DEPENDS_ON, Ordered, batches, depends_on, kind_rank, place};
-pub use prune::{PruneRules, judge, judge_contents, may_prune, still_goes, takes_others_along};
-pub use redact::{is_secret, redact, redact_pair};
+pub use live::Live;
+pub use member::maybe_scaled;
+pub use order::depends_on;
+pub use prune::{PruneRules, judge_contents, still_goes, takes_others_along};
+pub use redact::is_secret;
 pub use step::{Action, Body, Conflict, Expected, Plan, Step};

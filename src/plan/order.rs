@@ -8,11 +8,11 @@ use super::annotations::{annotation, sync_wave};
 use crate::api::{GroupKind, ObjectId};
 
 /// Annotation of cli-utils: `<group>/namespaces/<namespace>/<kind>/<name>` or `<group>/<kind>/<name>`, comma-separated.
-pub const DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
+const DEPENDS_ON: &str = "config.kubernetes.io/depends-on";
 
 /// Orders kinds so that what others need comes first: namespaces, definitions, permissions, configuration, workloads,
 /// custom resources, and webhooks last, because they could stop everything before them.
-pub fn kind_rank(kind: &GroupKind) -> u8 {
+fn kind_rank(kind: &GroupKind) -> u8 {
     match (kind.group.as_str(), kind.kind.as_str()) {
         ("", "Namespace") => 0,
         ("apiextensions.k8s.io", "CustomResourceDefinition") => 1,
@@ -29,8 +29,20 @@ pub fn kind_rank(kind: &GroupKind) -> u8 {
 }
 
 /// Where an object stands before `depends-on` is looked at.
-pub fn place(id: &ObjectId, object: &Value) -> (i32, u8) {
-    (sync_wave(object), kind_rank(&id.group_kind))
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Sync wave; weighs most.
+    pub wave: i32,
+    /// Rank of its kind within the wave.
+    pub rank: u8,
+}
+
+/// Reads the place of an object.
+pub fn place(id: &ObjectId, object: &Value) -> Place {
+    Place {
+        wave: sync_wave(object),
+        rank: kind_rank(&id.group_kind),
+    }
 }
 
 /// Reads `depends-on`.
@@ -66,11 +78,12 @@ fn parse_reference(text: &str) -> Result<ObjectId, String> {
 
 /// Gives each object its batch: the lowest that keeps the order of places and puts it behind what it depends on.
 ///
-/// What an object needs and that is not among them counts as there. `Ordered::cycles` names objects that need each other.
-pub fn batches(objects: &BTreeMap<ObjectId, ((i32, u8), Vec<ObjectId>)>) -> Ordered {
-    let mut places: BTreeSet<(i32, u8)> = objects.values().map(|(place, _)| *place).collect();
+/// Dependencies on what is not among the objects do not count. [`Ordered::cycles`] names the objects on a cycle; what
+/// merely depends on one of those comes after it.
+pub fn batches(objects: &BTreeMap<ObjectId, (Place, Vec<ObjectId>)>) -> Ordered {
+    let mut places: BTreeSet<Place> = objects.values().map(|(place, _)| *place).collect();
     let mut ordered = Ordered::default();
-    let mut pending: BTreeMap<&ObjectId, ((i32, u8), Vec<&ObjectId>)> = BTreeMap::new();
+    let mut pending: Pending<'_> = BTreeMap::new();
     for (id, (place, needs)) in objects {
         let inside = needs
             .iter()
@@ -80,25 +93,20 @@ pub fn batches(objects: &BTreeMap<ObjectId, ((i32, u8), Vec<ObjectId>)>) -> Orde
     }
     let mut batch = 0;
     while !pending.is_empty() {
-        let ready = |needs: &Vec<&ObjectId>, pending: &BTreeMap<&ObjectId, _>| {
-            !needs.iter().any(|need| pending.contains_key(need))
-        };
+        let is_ready = |needs: &[&ObjectId]| !needs.iter().any(|need| pending.contains_key(need));
         // The first place that has an object whose needs are met; normally the first place of all.
         let next = places.iter().copied().find_map(|place| {
             let now: Vec<&ObjectId> = pending
                 .iter()
-                .filter(|(_, (at, needs))| *at == place && ready(needs, &pending))
+                .filter(|(_, (at, needs))| *at == place && is_ready(needs))
                 .map(|(id, _)| *id)
                 .collect();
             (!now.is_empty()).then_some(now)
         });
         let now = next.unwrap_or_else(|| {
-            let waiting = pending.keys().copied();
-            let circling: Vec<&ObjectId> = waiting.filter(|id| comes_back(id, &pending)).collect();
-            ordered
-                .cycles
-                .extend(circling.iter().map(|id| (*id).clone()));
-            circling
+            let stuck = on_cycles(&pending);
+            ordered.cycles.extend(stuck.iter().map(|id| (*id).clone()));
+            stuck
         });
         for id in now {
             pending.remove(id);
@@ -110,26 +118,22 @@ pub fn batches(objects: &BTreeMap<ObjectId, ((i32, u8), Vec<ObjectId>)>) -> Orde
     ordered
 }
 
-/// Tells whether an object needs itself in the end.
-fn comes_back(
-    start: &ObjectId,
-    pending: &BTreeMap<&ObjectId, ((i32, u8), Vec<&ObjectId>)>,
-) -> bool {
-    let needs = |id: &ObjectId| {
-        pending
-            .get(id)
-            .map_or(&[][..], |(_, needs)| needs.as_slice())
-    };
-    let (mut seen, mut open) = (BTreeSet::new(), needs(start).to_vec());
-    while let Some(id) = open.pop() {
-        if id == start {
-            return true;
-        }
-        if seen.insert(id) {
-            open.extend(needs(id));
+type Pending<'a> = BTreeMap<&'a ObjectId, (Place, Vec<&'a ObjectId>)>;
+
+/// Where every object waits for another: those that are left when what nobody waits for is taken away, again and again.
+fn on_cycles<'a>(pending: &Pending<'a>) -> Vec<&'a ObjectId> {
+    let mut rest = pending.clone();
+    loop {
+        let needed: BTreeSet<&ObjectId> = rest
+            .values()
+            .flat_map(|(_, needs)| needs.iter().copied())
+            .collect();
+        let before = rest.len();
+        rest.retain(|id, _| needed.contains(id));
+        if rest.len() == before {
+            return rest.into_keys().collect();
         }
     }
-    false
 }
 
 /// Batches of objects.
@@ -176,6 +180,7 @@ mod tests {
         assert!(of("ConfigMap", "early") < of("Namespace", "n"));
         assert!(of("Namespace", "n") < of("ConfigMap", "b"));
         assert!(of("ConfigMap", "b") < of("ConfigMap", "a"));
+        assert!(of("ConfigMap", "loop1") < of("ConfigMap", "behind"));
         assert_eq!(
             ordered.cycles,
             [id("ConfigMap", "loop1"), id("ConfigMap", "loop2")]

@@ -142,35 +142,31 @@ pub fn still_goes(step: &Step, planned: &Expected, live: &Live) -> bool {
 const BOOTSTRAPPED: &str = "kubernetes.io/bootstrapping";
 
 /// Says why an object is never pruned, whatever the source says.
-fn vital(id: &ObjectId, live: &Live, own_namespace: &str) -> Option<String> {
+fn vital(id: &ObjectId, live: &Live, own_namespace: &str) -> Option<&'static str> {
     let system = ["default", "kube-system", "kube-public", "kube-node-lease"];
+    // A definition is named `<plural>.<group>`.
+    let is_ours = |name: &str| name.split_once('.').is_some_and(|(_, g)| g == names::GROUP);
+    let name = id.name.as_str();
     match (id.group_kind.group.as_str(), id.group_kind.kind.as_str()) {
-        ("", "Namespace") if id.name == own_namespace => {
-            Some("it holds the inventory of this very set".into())
+        ("", "Namespace") if name == own_namespace => {
+            Some("it holds the inventory of this very set")
         }
-        ("", "Namespace") if system.contains(&id.name.as_str()) => {
-            Some("it is a namespace of Kubernetes itself".into())
+        ("", "Namespace") if system.contains(&name) => {
+            Some("it is a namespace of Kubernetes itself")
         }
-        ("apiextensions.k8s.io", "CustomResourceDefinition")
-            if id.name.ends_with(&format!(".{}", names::GROUP)) =>
-        {
-            Some("deleting it would delete every inventory and every Target".into())
-        }
-        ("", "ServiceAccount") if id.name == "default" => Some("every namespace needs it".into()),
-        ("", "ConfigMap") if id.name == "kube-root-ca.crt" => {
-            Some("every namespace needs it".into())
-        }
-        ("", "Service")
-            if id.name == "kubernetes" && id.namespace.as_deref() == Some("default") =>
-        {
-            Some("it is how pods reach the API server".into())
+        ("", "ServiceAccount") if name == "default" => Some("every namespace needs it"),
+        ("", "ConfigMap") if name == "kube-root-ca.crt" => Some("every namespace needs it"),
+        ("", "Service") if name == "kubernetes" && id.namespace.as_deref() == Some("default") => {
+            Some("it is how pods reach the API server")
         }
         ("rbac.authorization.k8s.io", _) if live.labels.contains_key(BOOTSTRAPPED) => {
-            Some("it is a permission of Kubernetes itself".into())
+            Some("it is a permission of Kubernetes itself")
         }
-        (names::GROUP, "Sync") => Some(
-            "deleting an inventory loses track of its members; delete it by hand if that is meant"
-                .into(),
+        _ if id.group_kind.is_definition() && is_ours(name) => {
+            Some("deleting it would delete every inventory and every Target")
+        }
+        (names::GROUP, names::SYNC) => Some(
+            "deleting an inventory loses track of its members; delete it by hand if that is meant",
         ),
         _ => None,
     }
@@ -178,17 +174,19 @@ fn vital(id: &ObjectId, live: &Live, own_namespace: &str) -> Option<String> {
 
 /// Kinds whose deletion takes other objects along, so that what they hold must be looked at first.
 pub fn takes_others_along(kind: &GroupKind) -> bool {
-    let definitions = GroupKind::new("apiextensions.k8s.io", "CustomResourceDefinition");
-    *kind == GroupKind::new("", "Namespace") || *kind == definitions
+    kind.is_namespace() || kind.is_definition()
 }
 
-/// Decides about a Namespace or definition by what it holds that this set does not own.
-pub fn judge_contents(strangers: &BTreeSet<String>) -> Result<(), String> {
-    if strangers.is_empty() {
+/// Decides about a Namespace or definition by what it holds that is to stay.
+///
+/// # Errors
+/// Why it is not pruned; three of the objects are named.
+pub fn judge_contents(staying: &BTreeSet<String>) -> Result<(), String> {
+    if staying.is_empty() {
         return Ok(());
     }
-    let named: Vec<&str> = strangers.iter().take(3).map(String::as_str).collect();
-    let more = strangers.len() - named.len();
+    let named: Vec<&str> = staying.iter().take(3).map(String::as_str).collect();
+    let more = staying.len() - named.len();
     let more = if more > 0 {
         format!(" and {more} more")
     } else {

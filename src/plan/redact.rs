@@ -99,12 +99,6 @@ fn mask_odd_keys(secret: &mut Value) {
     }
 }
 
-/// Masks the values of a Secret that is shown by itself.
-pub fn redact(object: &mut Value) {
-    let mut other = Value::Null;
-    redact_pair(object, &mut other);
-}
-
 fn mask_maps(
     before: Option<&mut Value>,
     after: Option<&mut Value>,
@@ -143,7 +137,7 @@ fn mask_maps(
     }
 }
 
-/// All values of a Secret, as they stand there and decoded.
+/// All values of a Secret, as they stand there and decoded; the latter also without the line break that `echo` leaves.
 fn secret_values(object: &Value) -> Vec<String> {
     let mut values = Vec::new();
     for field in ["data", "stringData"] {
@@ -162,6 +156,7 @@ fn secret_values(object: &Value) -> Vec<String> {
                 .ok()
                 .and_then(|bytes| String::from_utf8(bytes).ok())
             {
+                values.push(plain.trim_end().to_owned());
                 values.push(plain);
             }
         }
@@ -183,13 +178,13 @@ mod tests {
                 "apiVersion": "v1", "kind": "Secret",
                 "metadata": { "name": "s", "annotations": {
                     "kubectl.kubernetes.io/last-applied-configuration": format!("{{\"data\":{{\"p\":\"{}\"}}}}", STANDARD.encode(password)),
-                    "note": format!("the password is {password}"),
+                    "note": format!("the password is {}", password.trim_end()),
                     "team": "web",
                 } },
                 "data": { "p": STANDARD.encode(password), "same": "c2FtZQ==" },
             })
         };
-        let (mut before, mut after) = (secret("hunter2"), secret("hunter3"));
+        let (mut before, mut after) = (secret("hunter2"), secret("hunter3\n"));
         redact_pair(&mut before, &mut after);
         assert_eq!(before["data"], json!({ "p": BEFORE, "same": MASK }));
         assert_eq!(after["data"], json!({ "p": AFTER, "same": MASK }));
@@ -198,7 +193,7 @@ mod tests {
         for value in [
             "hunter",
             &STANDARD.encode("hunter2"),
-            &STANDARD.encode("hunter3"),
+            &STANDARD.encode("hunter3\n"),
             "c2FtZQ",
         ] {
             assert!(!shown.contains(value), "{value} in {shown}");
@@ -222,7 +217,7 @@ mod tests {
                 .as_object_mut()
                 .unwrap()
                 .extend(field.as_object().unwrap().clone());
-            redact(&mut secret);
+            redact_pair(&mut secret, &mut Value::Null);
             assert!(!secret.to_string().contains("hunter2"), "{secret}");
             assert_eq!(secret["metadata"]["name"], "s");
         }
@@ -232,7 +227,7 @@ mod tests {
     fn other_kinds_are_left_as_they_are() {
         let config = json!({ "apiVersion": "v1", "kind": "ConfigMap", "data": { "a": "b" } });
         let mut shown = config.clone();
-        redact(&mut shown);
+        redact_pair(&mut shown, &mut Value::Null);
         assert_eq!(shown, config);
         // A custom kind of that name is not the core Secret.
         let custom =

@@ -106,7 +106,7 @@ pub enum Body {
 pub struct Step {
     /// Which object.
     pub id: ObjectId,
-    /// Its `apiVersion`.
+    /// Its `apiVersion`; empty for what has left the source, whose version nobody says.
     pub api_version: String,
     /// What is to be done.
     pub action: Action,
@@ -130,6 +130,27 @@ pub struct Step {
     pub body: Body,
     /// Unified diff of live against the server's dry run; secrets are masked. Filled in by a preview.
     pub diff: Option<String>,
+}
+
+impl Step {
+    /// Makes a step that sends nothing and is known by its name only; the rest is filled in.
+    pub(super) fn new(id: ObjectId, action: Action, reason: impl Into<String>) -> Self {
+        Self {
+            id,
+            api_version: String::new(),
+            action,
+            reason: reason.into(),
+            origin: None,
+            batch: 0,
+            wave: 0,
+            needs: Vec::new(),
+            owner: None,
+            conflicts: Vec::new(),
+            expected: None,
+            body: Body::None,
+            diff: None,
+        }
+    }
 }
 
 /// Everything that one run would do.

@@ -1,7 +1,11 @@
 //! Whole plans from small worlds.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
+use super::fields::Fields;
+use super::live::{ManagedFields, Owner};
 use super::*;
 use crate::api::names::APPLIED_DIGEST;
 use crate::api::{GroupKind, ObjectId};
@@ -445,4 +449,50 @@ fn a_live_deployments_selector_counts_and_not_the_one_it_cannot_have() {
         .find(|step| step.id.group_kind.kind == "Service")
         .unwrap();
     assert_eq!(service.action, Action::Unchanged);
+}
+
+#[test]
+fn what_is_left_alone_is_rendered_as_it_is_in_the_cluster() {
+    let alone = |d: &mut Desired| {
+        let mark = json!({ "kustomize.toolkit.fluxcd.io/reconcile": "disabled" });
+        Arc::make_mut(&mut d.object)["metadata"]["annotations"] = mark;
+    };
+    // The source switches coverage off, and says that the Target is not to be changed.
+    let (known, mut source) = covered("pet");
+    source[1] = target("pet", false);
+    alone(&mut source[1]);
+    let kept = plan(&source, &known);
+    assert_eq!(kept.count(Action::Keep), 1);
+    assert_eq!(kept.count(Action::Delete), 0, "{:?}", told(&kept));
+
+    let (known, mut source) = covered("pet");
+    let spec = json!({ "replicas": 2, "selector": { "matchLabels": { "app": "new" } } });
+    source[0] = desired("apps/v1", "Deployment", "pet", json!({ "spec": spec }));
+    alone(&mut source[0]);
+    let service = plan(&source, &known).steps.pop().unwrap();
+    assert_eq!(service.action, Action::Unchanged, "{}", service.reason);
+}
+
+#[test]
+fn a_service_comes_in_the_wave_of_its_target() {
+    let mut source = [deployment("pet"), target("pet", true), config("late")];
+    for (d, wave) in source.iter_mut().zip(["-1", "2", "3"]) {
+        Arc::make_mut(&mut d.object)["metadata"]["annotations"] =
+            json!({ "argocd.argoproj.io/sync-wave": wave });
+    }
+    let plan = plan(&source, &Known::default());
+    let order: Vec<_> = plan
+        .steps
+        .iter()
+        .map(|step| (step.id.group_kind.kind.as_str(), step.wave))
+        .collect();
+    assert_eq!(
+        order,
+        [
+            ("Deployment", -1),
+            ("ClosureJVMTarget", 2),
+            ("Service", 2),
+            ("ConfigMap", 3)
+        ]
+    );
 }

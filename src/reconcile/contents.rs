@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 
-use crate::api::GroupKind;
+use crate::api::{GroupKind, Scope};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{
     Action, Body, Health, Live, Plan, Step, health, judge_contents, takes_others_along,
 };
-use crate::render::Scope;
 
 /// Longer than any API that works needs to name its kinds.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
@@ -94,7 +93,7 @@ impl Look {
         going: &BTreeSet<String>,
     ) -> BTreeSet<String> {
         let name = step.id.name.as_str();
-        if step.id.group_kind.kind == "Namespace" {
+        if step.id.group_kind.is_namespace() {
             let inside = self
                 .kinds
                 .each()
@@ -156,11 +155,14 @@ async fn staying(
         }
     }
     let here: BTreeSet<&str> = items.iter().map(|(_, live)| live.uid.as_str()).collect();
-    let services: BTreeSet<&str> = items
-        .iter()
-        .filter(|(kind, _)| kind.resource.kind == "Service" && kind.resource.group.is_empty())
-        .map(|(_, live)| live.name.as_str())
-        .collect();
+    let named_here = |group_kind: GroupKind| -> BTreeSet<&str> {
+        let of_kind = items
+            .iter()
+            .filter(|(kind, _)| kind.group_kind() == group_kind);
+        of_kind.map(|(_, live)| live.name.as_str()).collect()
+    };
+    let services = named_here(GroupKind::new("", "Service"));
+    let accounts = named_here(GroupKind::new("", "ServiceAccount"));
     // What an object in here owns, goes when that goes; the owner itself is judged.
     let owned = |live: &Live| {
         live.owner_references
@@ -168,17 +170,25 @@ async fn staying(
             .any(|o| here.contains(o.uid.as_str()))
     };
     let stays = items.iter().filter(|(kind, live)| {
-        !going.contains(&live.uid) && !owned(live) && !comes_by_itself(kind, live, &services)
+        !going.contains(&live.uid)
+            && !owned(live)
+            && !comes_by_itself(kind, live, &services, &accounts)
     });
     named.extend(stays.map(|(kind, live)| format!("{} {}", kind.resource.kind, live.name)));
     named
 }
 
-/// What Kubernetes makes in every namespace.
-fn comes_by_itself(kind: &Kind, live: &Live, services: &BTreeSet<&str>) -> bool {
+/// What Kubernetes makes in every namespace, and for the Services and ServiceAccounts in it.
+fn comes_by_itself(
+    kind: &Kind,
+    live: &Live,
+    services: &BTreeSet<&str>,
+    accounts: &BTreeSet<&str>,
+) -> bool {
+    // The token of a ServiceAccount goes with it, without an owner reference (before v1.24 each account has one).
     let token = || {
-        let name = live.annotations.get("kubernetes.io/service-account.name");
-        name.is_some_and(|name| name == "default")
+        let account = live.annotations.get("kubernetes.io/service-account.name");
+        account.is_some_and(|name| accounts.contains(name.as_str()))
     };
     match (kind.resource.group.as_str(), kind.resource.kind.as_str()) {
         ("", "ServiceAccount") => live.name == "default",

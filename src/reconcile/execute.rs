@@ -3,175 +3,143 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
-use serde::Serialize;
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::contents::{going, look_again};
 use super::gate::Gate;
-use crate::api::{ObjectId, split_api_version};
+use super::{Done, Outcome};
+use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{
     Action, Body, Expected, Health, Live, Plan, Step, health, is_secret, still_goes,
 };
 use crate::render::{Target, stamp, with_owner};
 
-/// How long a new definition may take until its kind is served. The API server needs a second at most; a server
-/// that is overloaded gets its time.
+/// How long a new definition may take until its kind is served. The API server needs a second at most; a server that is
+/// overloaded gets its time.
 const ESTABLISHED_WITHIN: Duration = Duration::from_secs(30);
+
 /// How often an object that changes while it is being deleted is tried.
 const DELETE_TRIES: u32 = 5;
+
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// What became of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// It was not there, and is now.
-    Created,
-    /// It was changed.
-    Configured,
-    /// Nothing had to be changed.
-    Unchanged,
-    /// It is gone.
-    Deleted,
-    /// It was left as it is, as planned.
-    Kept,
-    /// It was left as it is, because changing it would harm somebody.
-    Refused,
-    /// The API server would not.
-    Failed,
-    /// Something it needs did not come about.
-    Skipped,
+/// A plan and how it is executed.
+pub struct Execution<'a> {
+    /// The connection.
+    pub cluster: &'a Cluster,
+    /// What is to be done.
+    pub plan: &'a Plan,
+    /// The most requests in flight.
+    pub concurrency: usize,
+    /// Until when to wait for objects to become healthy; without it nothing is waited for.
+    pub deadline: Option<Instant>,
+    /// Is told of each step as it ends.
+    pub observe: &'a (dyn Fn(&Step, &Done) + Sync),
 }
 
-impl Outcome {
-    /// Tells whether the cluster is now as the step wanted it.
-    pub fn is_good(self) -> bool {
-        !matches!(self, Self::Refused | Self::Failed | Self::Skipped)
-    }
-
-    /// The word it is written with.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Configured => "configured",
-            Self::Unchanged => "unchanged",
-            Self::Deleted => "deleted",
-            Self::Kept => "kept",
-            Self::Refused => "refused",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
-    }
-}
-
-/// What became of a step, and why.
-#[derive(Clone, Debug)]
-pub struct Done {
-    /// What became of it.
-    pub outcome: Outcome,
-    /// Why; for failures, what the server said.
-    pub message: String,
-    /// The object's metadata after an apply.
-    pub live: Option<Live>,
-}
-
-/// Executes a plan and tells of each step as it ends.
-///
-/// # Errors
-/// Never for a step: what becomes of it is told in its place. Only when the server cannot be asked for its kinds.
-pub async fn execute(
-    cluster: &Cluster,
-    plan: &Plan,
-    kinds: &mut Kinds,
-    targets: &BTreeMap<ObjectId, Target>,
-    concurrency: usize,
-    deadline: Option<Instant>,
-    observe: &(dyn Fn(&Step, &Done) + Sync),
-) -> Result<Vec<Done>, ClusterError> {
-    let mut done: Vec<Option<Done>> = vec![None; plan.steps.len()];
-    let mut results: HashMap<&ObjectId, Outcome> = HashMap::new();
-    let mut uids: BTreeMap<ObjectId, String> = targets
-        .iter()
-        .filter_map(|(id, target)| Some((id.clone(), target.live.as_ref()?.uid.clone())))
-        .collect();
-    let batches: BTreeSet<usize> = plan.steps.iter().map(|step| step.batch).collect();
-    let mut gate = Gate::new(plan, deadline);
-    let going = going(plan);
-    for batch in batches {
-        gate.wait_for(batch, cluster, kinds, &results).await?;
-        let gate = &gate;
-        let failures = results
-            .values()
-            .filter(|outcome| !outcome.is_good())
-            .count();
-        let steps = plan
-            .steps
+impl Execution<'_> {
+    /// Executes the plan and returns what became of each step, in the plan's order.
+    ///
+    /// `kinds` gets those that the plan's definitions bring along.
+    ///
+    /// # Errors
+    /// Never for a step: what becomes of it is told in its place. Only when the server cannot be asked for its kinds.
+    pub async fn run(&self, kinds: &mut Kinds) -> Result<Vec<Done>, ClusterError> {
+        let Self { cluster, plan, .. } = *self;
+        let mut done: Vec<Option<Done>> = vec![None; plan.steps.len()];
+        let mut results: HashMap<&ObjectId, Outcome> = HashMap::new();
+        let mut uids: BTreeMap<ObjectId, String> = plan
+            .targets
             .iter()
-            .enumerate()
-            .filter(|(_, step)| step.batch == batch);
-        let running = steps.map(|(i, step)| {
+            .filter_map(|target| Some((target.id(), target.live.as_ref()?.uid.clone())))
+            .collect();
+        let batches: BTreeSet<usize> = plan.steps.iter().map(|step| step.batch).collect();
+        let mut gate = Gate::new(plan, self.deadline);
+        let going = going(plan);
+        for batch in batches {
+            gate.wait_for(batch, cluster, kinds, &results).await;
             let context = Context {
                 cluster,
                 kinds,
                 results: &results,
                 uids: &uids,
-                gate,
+                gate: &gate,
                 going: &going,
-                failures,
+                failures: results.values().filter(|o| !o.is_good()).count(),
             };
-            async move {
-                let done = context.run(step).await;
-                observe(step, &done);
-                (i, step, done)
-            }
-        });
-        let ended: Vec<_> = stream::iter(running)
-            .buffer_unordered(concurrency.max(1))
-            .collect()
-            .await;
-        let mut definitions = Vec::new();
-        for (i, step, result) in ended {
-            results.insert(&step.id, result.outcome);
-            if let Some(live) = result
-                .live
-                .as_ref()
-                .filter(|_| step.id.group_kind == Target::group_kind())
-            {
-                uids.insert(step.id.clone(), live.uid.clone());
-            }
-            let made = matches!(result.outcome, Outcome::Created | Outcome::Configured);
-            if step.id.group_kind.kind == "CustomResourceDefinition" && made {
-                definitions.push((i, step));
-            }
-            if let Some(slot) = done.get_mut(i) {
-                *slot = Some(result);
-            }
-        }
-        if !definitions.is_empty() {
-            for (i, step) in &definitions {
-                let Err(why) = established(cluster, kinds, &step.id.name).await else {
+            let mut definitions = Vec::new();
+            for (i, result) in self.run_batch(batch, context).await {
+                let (Some(step), Some(slot)) = (plan.steps.get(i), done.get_mut(i)) else {
                     continue;
                 };
-                results.insert(&step.id, Outcome::Failed);
-                if let Some(Some(done)) = done.get_mut(*i) {
-                    done.outcome = Outcome::Failed;
-                    done.message = why;
-                    observe(step, done);
+                results.insert(&step.id, result.outcome);
+                if let Some(live) = &result.live
+                    && step.id.group_kind == Target::group_kind()
+                {
+                    uids.insert(step.id.clone(), live.uid.clone());
+                }
+                let made = matches!(result.outcome, Outcome::Created | Outcome::Configured);
+                if made && step.id.group_kind.is_definition() {
+                    definitions.push(i);
+                }
+                *slot = Some(result);
+            }
+            if !definitions.is_empty() {
+                let unserved = self.learn_kinds(kinds, &definitions).await?;
+                for (i, why) in unserved {
+                    if let (Some(step), Some(Some(done))) = (plan.steps.get(i), done.get_mut(i)) {
+                        results.insert(&step.id, Outcome::Failed);
+                        done.outcome = Outcome::Failed;
+                        done.message = why;
+                        (self.observe)(step, done);
+                    }
                 }
             }
-            let versions = plan
-                .steps
-                .iter()
-                .map(|step| step.api_version.clone())
-                .filter(|v| !v.is_empty())
-                .collect();
-            kinds.extend(cluster.kinds(&versions).await?);
         }
+        Ok(done.into_iter().flatten().collect())
     }
-    Ok(done.into_iter().flatten().collect())
+
+    async fn run_batch(&self, batch: usize, context: Context<'_>) -> Vec<(usize, Done)> {
+        let steps = self.plan.steps.iter().enumerate();
+        let running = steps
+            .filter(|(_, step)| step.batch == batch)
+            .map(|(i, step)| async move {
+                let done = context.run(step).await;
+                (self.observe)(step, &done);
+                (i, done)
+            });
+        stream::iter(running)
+            .buffer_unordered(self.concurrency.max(1))
+            .collect()
+            .await
+    }
+
+    /// Waits until the kinds of new definitions are served, and adds them. Returns the steps whose kinds are not in
+    /// time, and why.
+    async fn learn_kinds(
+        &self,
+        kinds: &mut Kinds,
+        definitions: &[usize],
+    ) -> Result<Vec<(usize, String)>, ClusterError> {
+        let steps = &self.plan.steps;
+        let known = &*kinds;
+        let waits = definitions
+            .iter()
+            .filter_map(|i| Some((*i, steps.get(*i)?.id.name.as_str())))
+            .map(|(i, name)| async move {
+                let why = established(self.cluster, known, name).await.err()?;
+                Some((i, why))
+            });
+        let unserved = join_all(waits).await.into_iter().flatten().collect();
+        let versions = steps.iter().map(|step| step.api_version.clone());
+        let versions = versions.filter(|version| !version.is_empty()).collect();
+        kinds.extend(self.cluster.kinds(&versions).await?);
+        Ok(unserved)
+    }
 }
 
 /// Waits until a definition's kind is served.
@@ -183,7 +151,7 @@ pub(super) async fn established(
     kinds: &Kinds,
     name: &str,
 ) -> Result<(), String> {
-    let Some(kind) = kinds.get("apiextensions.k8s.io/v1", "CustomResourceDefinition") else {
+    let Some(kind) = kinds.any_version(&GroupKind::definition()) else {
         return Ok(());
     };
     let deadline = Instant::now() + ESTABLISHED_WITHIN;
@@ -201,7 +169,7 @@ pub(super) async fn established(
             let seconds = ESTABLISHED_WITHIN.as_secs();
             return Err(format!("its kind is not served after {seconds} s: {why}"));
         }
-        tokio::time::sleep(LOOK_AGAIN).await;
+        sleep(LOOK_AGAIN).await;
     }
 }
 
@@ -358,7 +326,7 @@ impl Context<'_> {
                     if message.contains("requested resource") && tries < 20 =>
                 {
                     tries += 1;
-                    tokio::time::sleep(LOOK_AGAIN).await;
+                    sleep(LOOK_AGAIN).await;
                 }
                 answer => return answer,
             }
@@ -371,11 +339,12 @@ impl Context<'_> {
             version => self.kinds.get(version, &step.id.group_kind.kind),
         };
         found.ok_or_else(|| {
-            let (group, _) = split_api_version(&step.api_version);
-            ClusterError::NotFound(format!(
-                "the cluster does not know the kind {} of {group}",
-                step.id.group_kind.kind
-            ))
+            let GroupKind { group, kind } = &step.id.group_kind;
+            let of = match step.api_version.as_str() {
+                "" => group,
+                version => version,
+            };
+            ClusterError::NotFound(format!("the cluster does not know the kind {kind} of {of}"))
         })
     }
 }

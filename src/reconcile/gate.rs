@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::Outcome;
 use super::wait::{Unhealthy, wait_until_current};
 use crate::api::ObjectId;
-use crate::cluster::{Cluster, ClusterError, Kinds};
+use crate::cluster::{Cluster, Kinds};
 use crate::plan::{Body, Plan, Step};
 
 /// What has been waited for so far.
@@ -31,18 +31,15 @@ impl<'a> Gate<'a> {
     }
 
     /// Waits for what the steps of a batch stand on.
-    ///
-    /// # Errors
-    /// When the server cannot be asked.
     pub async fn wait_for(
         &mut self,
         batch: usize,
         cluster: &Cluster,
         kinds: &Kinds,
         results: &HashMap<&ObjectId, Outcome>,
-    ) -> Result<(), ClusterError> {
+    ) {
         let Some(deadline) = self.deadline else {
-            return Ok(());
+            return;
         };
         let now: Vec<&Step> = self
             .plan
@@ -61,12 +58,11 @@ impl<'a> Gate<'a> {
             .filter(|s| results.get(&s.id).is_some_and(|outcome| outcome.is_good()))
             .filter(|s| self.seen.insert(&s.id))
             .collect();
-        for unhealthy in wait_until_current(cluster, kinds, &base, deadline).await? {
+        for unhealthy in wait_until_current(cluster, kinds, &base, deadline).await {
             let step = base.iter().find(|step| step.id == unhealthy.id);
             self.unhealthy
                 .push((step.map_or(0, |step| step.wave), unhealthy));
         }
-        Ok(())
     }
 
     /// Says what keeps a step from being done, if anything.

@@ -1,8 +1,11 @@
 //! Drives the pipeline against a cluster.
 
 mod contents;
+mod endpoints;
 mod execute;
 mod gate;
+mod inventory;
+mod outcome;
 mod parent;
 mod planning;
 mod preview;
@@ -13,12 +16,11 @@ mod sync;
 mod targets;
 mod wait;
 
-pub use contents::guard_contents;
-pub use execute::{Done, Outcome};
+pub use outcome::{Done, Outcome};
 pub use planning::{Planned, install_kinds, make_plan};
 pub use preview::preview;
 pub use settings::Settings;
-pub use survey::{Inventory, Survey, survey};
+pub use survey::Survey;
 pub use sync::{Report, sync};
 pub use targets::TargetReport;
 pub use wait::Unhealthy;

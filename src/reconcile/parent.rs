@@ -1,14 +1,12 @@
 //! The Sync as the parent of its apply set: written before its members, so that none is ever unknown.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Inventory, Settings};
-use crate::api::GroupKind;
-use crate::api::names::{
-    API_VERSION, APPLYSET_GROUP_KINDS, APPLYSET_ID, APPLYSET_NAMESPACES, APPLYSET_TOOLING, SOURCE,
-};
+use super::Settings;
+use super::inventory::Inventory;
+use crate::api::names::{API_VERSION, APPLYSET_ID, APPLYSET_TOOLING, SOURCE, SYNC};
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::plan::Live;
 
@@ -52,49 +50,38 @@ pub async fn keep_inventory(
     settings: &Settings,
     inventory: &Inventory,
 ) -> Result<Option<Live>, ClusterError> {
-    let (kinds, namespaces) = (
-        group_kinds(&inventory.group_kinds),
-        own_excluded(&inventory.namespaces, settings),
-    );
-    let text = |pointer: &str| parent.and_then(|parent| parent.pointer(pointer)?.as_str());
-    let metadata = |map: &str, key: &str| {
-        parent.and_then(|parent| parent.get("metadata")?.get(map)?.get(key)?.as_str())
-    };
-    let annotations = [
-        (APPLYSET_GROUP_KINDS, kinds.as_str()),
-        (APPLYSET_NAMESPACES, namespaces.as_str()),
-        (SOURCE, settings.source.as_str()),
-    ];
     let applyset = settings.applyset();
-    let labelled = metadata("labels", APPLYSET_ID) == Some(&applyset);
-    if labelled
+    let mut annotations = BTreeMap::from(inventory.annotations(&settings.namespace));
+    annotations.insert(SOURCE, settings.source.clone());
+    let metadata = parent.and_then(|parent| parent.get("metadata"));
+    let says = |map: &str, key: &str, value: &str| {
+        metadata.and_then(|m| m.get(map)?.get(key)?.as_str()) == Some(value)
+    };
+    if says("labels", APPLYSET_ID, &applyset)
         && annotations
             .iter()
-            .all(|(key, value)| metadata("annotations", key) == Some(*value))
+            .all(|(key, value)| says("annotations", key, value))
     {
         return Ok(None);
     }
-    let mut object = json!({
+    let tooling = format!("{TOOL}/v{}", env!("CARGO_PKG_VERSION"));
+    annotations.insert(APPLYSET_TOOLING, tooling);
+    let mut identity = json!({
+        "name": settings.name,
+        "namespace": settings.namespace,
+        "labels": { APPLYSET_ID: applyset },
+        "annotations": annotations,
+    });
+    let version = metadata.and_then(|m| m.get("resourceVersion"));
+    if let (Some(version), Some(identity)) = (version, identity.as_object_mut()) {
+        identity.insert("resourceVersion".into(), version.clone());
+    }
+    let object = json!({
         "apiVersion": API_VERSION,
-        "kind": "Sync",
-        "metadata": {
-            "name": settings.name,
-            "namespace": settings.namespace,
-            "labels": { APPLYSET_ID: applyset },
-            "annotations": {
-                APPLYSET_TOOLING: format!("{TOOL}/v{}", env!("CARGO_PKG_VERSION")),
-                APPLYSET_GROUP_KINDS: kinds,
-                APPLYSET_NAMESPACES: namespaces,
-                SOURCE: settings.source,
-            },
-        },
+        "kind": SYNC,
+        "metadata": identity,
         "spec": {},
     });
-    let version = text("/metadata/resourceVersion").map(|version| json!(version));
-    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
-    if let (Some(version), Some(metadata)) = (version, metadata) {
-        metadata.insert("resourceVersion".into(), version);
-    }
     match cluster.apply_inventory(kind, &object).await {
         Ok(live) => Ok(Some(live)),
         Err(ClusterError::NotFound(message)) => Err(ClusterError::NotFound(format!(
@@ -117,19 +104,4 @@ pub async fn read_parent(
     cluster
         .get(kind, Some(&settings.namespace), &settings.name)
         .await
-}
-
-fn group_kinds(kinds: &BTreeSet<GroupKind>) -> String {
-    let mut kinds: Vec<String> = kinds.iter().map(ToString::to_string).collect();
-    kinds.sort_unstable();
-    kinds.join(",")
-}
-
-fn own_excluded(namespaces: &BTreeSet<String>, settings: &Settings) -> String {
-    let others: Vec<&str> = namespaces
-        .iter()
-        .map(String::as_str)
-        .filter(|n| *n != settings.namespace)
-        .collect();
-    others.join(",")
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::contents::guard_contents;
 use super::parent::{check_tooling, other_source};
-use super::{Settings, Survey, execute, guard_contents, survey};
-use crate::api::crds;
+use super::survey::survey;
+use super::{Settings, Survey, execute};
+use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError};
 use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
 use crate::plan::{Inputs, Plan, PruneRules, build, index};
@@ -83,16 +85,21 @@ pub async fn make_plan(
 pub async fn install_kinds(cluster: &Cluster) -> Result<Vec<String>, ClusterError> {
     let versions = BTreeSet::from(["apiextensions.k8s.io/v1".to_owned()]);
     let kinds = cluster.kinds(&versions).await?;
-    let kind = kinds
-        .get("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-        .ok_or_else(|| {
-            ClusterError::NotFound("the API server has no apiextensions.k8s.io/v1".into())
-        })?;
+    let kind = kinds.any_version(&GroupKind::definition()).ok_or_else(|| {
+        ClusterError::NotFound("the API server has no apiextensions.k8s.io/v1".into())
+    })?;
     let crds = crds().map_err(|error| ClusterError::Invalid(error.to_string()))?;
     let mut installed = Vec::new();
     for crd in &crds {
-        let live = cluster.apply(kind, crd, false).await?;
-        installed.push(live.name);
+        match cluster.apply(kind, crd, false).await {
+            Ok(live) => installed.push(live.name),
+            Err(ClusterError::Forbidden(message)) => {
+                return Err(ClusterError::Forbidden(format!(
+                    "install our own kinds: {message}; who may can do it once for all: covergence crd | kubectl apply --server-side -f -"
+                )));
+            }
+            Err(error) => return Err(error),
+        }
     }
     for name in &installed {
         execute::established(cluster, &kinds, name)

@@ -6,8 +6,8 @@ use futures_util::{StreamExt, stream};
 use serde_json::Value;
 
 use super::Survey;
-use crate::api::ObjectId;
 use crate::api::names::API_VERSION;
+use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::plan::{Action, Body, Plan, Step, diff, is_secret};
 use crate::render::{stamp, with_owner};
@@ -26,7 +26,7 @@ pub async fn preview(
     concurrency: usize,
 ) -> Result<(), ClusterError> {
     let Plan { steps, .. } = plan;
-    let pending = Pending::of(steps, survey);
+    let ground = Ground::of(steps, survey);
     let previews: Vec<_> = steps
         .iter()
         .map(|step| async {
@@ -36,9 +36,7 @@ pub async fn preview(
             if !wanted {
                 return Ok(None);
             }
-            preview_step(cluster, step, survey, &pending)
-                .await
-                .map(Some)
+            preview_step(cluster, step, survey, &ground).await.map(Some)
         })
         .collect();
     let previews: Vec<_> = stream::iter(previews)
@@ -53,29 +51,28 @@ pub async fn preview(
     Ok(())
 }
 
-/// What is not there yet, but will be when the step's turn comes.
-struct Pending {
-    namespaces: BTreeSet<String>,
-    targets: BTreeMap<ObjectId, Option<String>>,
+/// What steps stand on: some of it is not there yet, but will be when their turn comes.
+struct Ground {
+    /// Namespaces that the plan makes.
+    coming: BTreeSet<String>,
+    /// uids of the Targets that are there.
+    uids: BTreeMap<ObjectId, String>,
 }
 
-impl Pending {
+impl Ground {
     fn of(steps: &[Step], survey: &Survey) -> Self {
-        let created = |kind: &str| {
-            let kind = kind.to_owned();
-            steps
-                .iter()
-                .filter(move |s| s.action == Action::Create && s.id.group_kind.kind == kind)
-        };
-        let namespaces = created("Namespace")
-            .filter(|s| s.id.group_kind.group.is_empty())
+        let coming = steps
+            .iter()
+            .filter(|s| s.action == Action::Create && s.id.group_kind.is_namespace())
             .map(|s| s.id.name.clone());
-        let targets = survey.known.targets.values();
+        let uids = survey
+            .known
+            .targets
+            .iter()
+            .filter_map(|(id, target)| Some((id.clone(), target.live.as_ref()?.uid.clone())));
         Self {
-            namespaces: namespaces.collect(),
-            targets: targets
-                .map(|t| (t.id(), t.live.as_ref().map(|live| live.uid.clone())))
-                .collect(),
+            coming: coming.collect(),
+            uids: uids.collect(),
         }
     }
 }
@@ -120,35 +117,19 @@ async fn preview_step(
     cluster: &Cluster,
     step: &Step,
     survey: &Survey,
-    pending: &Pending,
+    ground: &Ground,
 ) -> Result<Preview, ClusterError> {
-    let name = file_name(step);
-    let namespace = step.id.namespace.as_deref();
-    let Some(object) = object_to_send(step, pending) else {
-        // A delete, or something that stays: shown as it is.
-        let kind = survey.kinds.any_version(&step.id.group_kind);
-        let live = match kind {
-            Some(kind) if step.action == Action::Delete => {
-                cluster.get(kind, namespace, &step.id.name).await?
-            }
-            _ => None,
-        };
-        let diff = live.and_then(|live| diff(&live, &Value::Null, &name));
-        return Ok(Preview {
-            diff,
-            ..Preview::default()
-        });
+    let Some(object) = object_to_send(step, ground) else {
+        return preview_delete(cluster, step, survey).await;
     };
-    let as_written = diff(&Value::Null, &object, &name);
+    let as_written = || diff(&Value::Null, &object, &file_name(step));
     let after = |what: &str| Preview {
-        diff: as_written.clone(),
+        diff: as_written(),
         note: Some(format!("checked after {what} is there")),
         ..Preview::default()
     };
-    let Some(kind) = survey
-        .kinds
-        .get(&step.api_version, &step.id.group_kind.kind)
-    else {
+    let GroupKind { kind, .. } = &step.id.group_kind;
+    let Some(kind) = survey.kinds.get(&step.api_version, kind) else {
         let definition = if step.api_version == API_VERSION {
             "the CRD that sync installs"
         } else {
@@ -156,18 +137,43 @@ async fn preview_step(
         };
         return Ok(after(definition));
     };
-    if let Some(namespace) = namespace.filter(|n| survey.missing_namespaces.contains(*n)) {
-        if pending.namespaces.contains(namespace) {
+    if let Some(namespace) = &step.id.namespace
+        && survey.missing_namespaces.contains(namespace)
+    {
+        if ground.coming.contains(namespace) {
             return Ok(after(&format!("namespace {namespace}")));
         }
         let error = ClusterError::NotFound(format!("namespace {namespace} does not exist"));
         return Ok(Preview {
-            diff: as_written,
+            diff: as_written(),
             refused: Some(error),
             ..Preview::default()
         });
     }
-    dry_run(cluster, kind, step, &object, as_written).await
+    dry_run(cluster, kind, step, &object).await
+}
+
+/// A delete, shown as what goes; or something that stays, of which nothing is shown.
+async fn preview_delete(
+    cluster: &Cluster,
+    step: &Step,
+    survey: &Survey,
+) -> Result<Preview, ClusterError> {
+    let ObjectId {
+        group_kind,
+        namespace,
+        name,
+    } = &step.id;
+    let live = match survey.kinds.any_version(group_kind) {
+        Some(kind) if step.action == Action::Delete => {
+            cluster.get(kind, namespace.as_deref(), name).await?
+        }
+        _ => None,
+    };
+    Ok(Preview {
+        diff: live.and_then(|live| diff(&live, &Value::Null, &file_name(step))),
+        ..Preview::default()
+    })
 }
 
 async fn dry_run(
@@ -175,46 +181,20 @@ async fn dry_run(
     kind: &Kind,
     step: &Step,
     object: &Value,
-    as_written: Option<String>,
 ) -> Result<Preview, ClusterError> {
-    let force = match &step.body {
-        Body::Apply { force, .. } => *force,
-        _ => true,
-    };
     let live = match step.expected {
         Some(_) => {
-            cluster
-                .get(kind, step.id.namespace.as_deref(), &step.id.name)
-                .await?
+            let namespace = step.id.namespace.as_deref();
+            cluster.get(kind, namespace, &step.id.name).await?
         }
         None => None,
     };
-    let (merged, refused) = match cluster.dry_run(kind, object, force).await {
-        Ok(merged) => (Some(merged), None),
-        // What it would look like is worth seeing even so.
-        Err(error @ ClusterError::FieldConflict(_)) => {
-            (cluster.dry_run(kind, object, true).await.ok(), Some(error))
-        }
-        Err(error) if is_secret(object) => (None, Some(error.without_values())),
-        Err(error) => (None, Some(error)),
-    };
-    // A Step that was refused for a reason of its own keeps it.
-    let refused = if step.action == Action::Refuse {
-        None
-    } else {
-        refused
-    };
-    let Some(mut merged) = merged else {
+    let (merged, refused) = ask(cluster, kind, step, object).await;
+    // What is refused for a reason of its own keeps that.
+    let refused = refused.filter(|_| step.action != Action::Refuse);
+    let (Some(live), Some(mut merged)) = (live, merged) else {
         return Ok(Preview {
-            diff: as_written,
-            refused,
-            ..Preview::default()
-        });
-    };
-    let name = file_name(step);
-    let Some(live) = live else {
-        return Ok(Preview {
-            diff: as_written,
+            diff: diff(&Value::Null, object, &file_name(step)),
             refused,
             ..Preview::default()
         });
@@ -225,24 +205,45 @@ async fn dry_run(
     {
         merge(&mut merged, patch);
     }
-    let diff = diff(&live, &merged, &name);
-    let changes = diff.is_some();
+    let diff = diff(&live, &merged, &file_name(step));
     Ok(Preview {
+        changes: diff.is_some(),
         diff,
         refused,
         note: None,
-        changes,
     })
 }
 
+/// What the server makes of an object, if anything, and why it would not do it, if so.
+async fn ask(
+    cluster: &Cluster,
+    kind: &Kind,
+    step: &Step,
+    object: &Value,
+) -> (Option<Value>, Option<ClusterError>) {
+    let force = match &step.body {
+        Body::Apply { force, .. } => *force,
+        _ => true,
+    };
+    match cluster.dry_run(kind, object, force).await {
+        Ok(merged) => (Some(merged), None),
+        // What it would look like is worth seeing even so.
+        Err(error @ ClusterError::FieldConflict(_)) => {
+            (cluster.dry_run(kind, object, true).await.ok(), Some(error))
+        }
+        Err(error) if is_secret(object) => (None, Some(error.without_values())),
+        Err(error) => (None, Some(error)),
+    }
+}
+
 /// The object as it would be sent now; the owner of a Service may not be there yet.
-fn object_to_send(step: &Step, pending: &Pending) -> Option<Value> {
+fn object_to_send(step: &Step, ground: &Ground) -> Option<Value> {
     match &step.body {
         Body::None | Body::Delete | Body::Prune => None,
         Body::Apply { object, .. } => Some(Value::clone(object)),
         Body::Child { object, target, .. } => {
             let mut object = object.clone();
-            if let Some(Some(uid)) = pending.targets.get(target) {
+            if let Some(uid) = ground.uids.get(target) {
                 with_owner(&mut object, &target.name, uid);
             }
             stamp(&mut object, None);
@@ -273,21 +274,62 @@ fn merge(target: &mut Value, patch: &Value) {
 
 /// `group.version.Kind.namespace.name`, as `kubectl diff` names its files.
 fn file_name(step: &Step) -> String {
-    let api = step.api_version.split('/').collect::<Vec<_>>().join(".");
-    let api = if api.is_empty() {
-        step.id.group_kind.group.clone()
-    } else {
-        api
-    };
-    let namespace = step.id.namespace.as_deref().unwrap_or_default();
-    [
-        api.as_str(),
-        &step.id.group_kind.kind,
+    let ObjectId {
+        group_kind: GroupKind { group, kind },
         namespace,
-        &step.id.name,
-    ]
-    .into_iter()
-    .filter(|part| !part.is_empty())
-    .collect::<Vec<_>>()
-    .join(".")
+        name,
+    } = &step.id;
+    let api = match step.api_version.as_str() {
+        "" => group.clone(),
+        version => version.replace('/', "."),
+    };
+    let namespace = namespace.as_deref().unwrap_or_default();
+    [api.as_str(), kind, namespace, name]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The examples of RFC 7396, appendix A, that a Service can meet.
+    #[test]
+    fn a_merge_patch_sets_removes_and_replaces_lists() {
+        for (before, patch, after) in [
+            (
+                json!({ "a": "b" }),
+                json!({ "b": "c" }),
+                json!({ "a": "b", "b": "c" }),
+            ),
+            (
+                json!({ "a": "b", "b": "c" }),
+                json!({ "a": null }),
+                json!({ "b": "c" }),
+            ),
+            (
+                json!({ "a": ["b"] }),
+                json!({ "a": ["c"] }),
+                json!({ "a": ["c"] }),
+            ),
+            (
+                json!({ "a": { "b": "c" } }),
+                json!({ "a": { "b": "d", "c": null } }),
+                json!({ "a": { "b": "d" } }),
+            ),
+            (
+                json!({}),
+                json!({ "a": { "bb": { "ccc": null } } }),
+                json!({ "a": { "bb": {} } }),
+            ),
+        ] {
+            let mut merged = before;
+            merge(&mut merged, &patch);
+            assert_eq!(merged, after, "{patch}");
+        }
+    }
 }

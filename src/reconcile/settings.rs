@@ -39,7 +39,13 @@ pub struct Settings {
 impl Settings {
     /// The apply set's id: `applyset-<base64url(sha256(name.namespace.kind.group))>-v1`, as in kubectl.
     pub fn applyset(&self) -> String {
-        let parent = format!("{}.{}.Sync.{}", self.name, self.namespace, names::GROUP);
+        let parent = format!(
+            "{}.{}.{}.{}",
+            self.name,
+            self.namespace,
+            names::SYNC,
+            names::GROUP
+        );
         format!(
             "applyset-{}-v1",
             URL_SAFE_NO_PAD.encode(Sha256::digest(parent))

@@ -4,22 +4,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::json;
-use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
+use super::execute::Execution;
+use super::inventory::Inventory;
 use super::parent::{keep_inventory, other_source, read_parent};
 use super::targets::{Facts as TargetFacts, TargetReport, report_targets};
 use super::wait::{Unhealthy, wait_until_current};
-use super::{Done, Inventory, Outcome, Planned, Settings, execute, record};
+use super::{Done, Outcome, Planned, Settings, Survey, record};
 use crate::api::ObjectId;
-use crate::api::names::API_VERSION;
+use crate::api::digest::sha256;
+use crate::api::names::{API_VERSION, SYNC};
+use crate::api::target::TargetStatus;
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::load::Severity;
 use crate::plan::{Action, Body, Live, Step, index};
-use crate::render::{Desired, Target, digest};
+use crate::render::{Desired, Target};
 
 /// More runs than these at once would wait for each other anyway.
 const TRIES: u32 = 10;
+
+/// Between two looks at the rollout behind Targets.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// What a sync did.
 #[derive(Debug, Default)]
@@ -45,90 +51,61 @@ pub async fn sync(
     now: &str,
     observe: &(dyn Fn(&Step, &Done) + Sync),
 ) -> Result<(Planned, Report), ClusterError> {
-    let mut report = Report::default();
-    let sync_kind = planned.survey.kinds.get(API_VERSION, "Sync").cloned();
-    let sync_kind = sync_kind
-        .ok_or_else(|| ClusterError::NotFound(format!("the kind Sync of {API_VERSION}")))?;
+    let kind = planned.survey.kinds.get(API_VERSION, SYNC).cloned();
+    let kind = kind.ok_or_else(|| {
+        ClusterError::NotFound(format!(
+            "the cluster does not know the kind {SYNC} of {API_VERSION}"
+        ))
+    })?;
     make_own_namespace(cluster, &planned, settings).await?;
-
     let mut settings = settings.clone();
     // What the set was written from is remembered until somebody says that another source takes over.
     if let Some(other) = other_source(planned.survey.parent.as_ref(), &settings) {
         settings.source = other.to_owned();
     }
     let settings = &settings;
-    let wanted = inventory(&planned, &report);
-    let (most, written) = widen(cluster, &sync_kind, &mut planned, settings, &wanted).await?;
+    let (most, written) = widen(cluster, &kind, &mut planned, settings).await?;
 
-    let targets: BTreeMap<ObjectId, Target> = planned
-        .plan
-        .targets
-        .iter()
-        .map(|t| (t.id(), t.clone()))
-        .collect();
     let deadline = settings.wait.map(|wait| Instant::now() + wait);
-    report.done = execute::execute(
+    let execution = Execution {
         cluster,
-        &planned.plan,
-        &mut planned.survey.kinds,
-        &targets,
-        settings.concurrency,
+        plan: &planned.plan,
+        concurrency: settings.concurrency,
         deadline,
         observe,
-    )
-    .await?;
+    };
+    let kinds = &mut planned.survey.kinds;
+    let mut report = Report {
+        done: execution.run(kinds).await?,
+        ..Report::default()
+    };
+    let run = Run {
+        cluster,
+        settings,
+        deadline,
+        now,
+    };
     for (step, done) in planned.plan.steps.iter().zip(&report.done) {
         if done.outcome == Outcome::Deleted {
             planned.survey.known.deployments.remove(&step.id);
         }
     }
-    if let Err(error) =
-        tend_targets(cluster, &mut planned, settings, deadline, now, &mut report).await
-    {
+    if let Err(error) = tend_targets(&run, &mut planned, &mut report).await {
         report
             .trouble
             .push(format!("the status of Targets is not up to date: {error}"));
     }
 
-    let least = inventory(&planned, &report);
-    // Members that we may not see are members all the same: nothing is taken off the list then.
-    let all_seen = planned.survey.known.unseen.is_empty();
-    let fewer = least.group_kinds != most.group_kinds || least.namespaces != most.namespaces;
-    if all_seen && fewer {
-        let parent = match &written {
-            Some(live) => Some(json!({ "metadata": { "resourceVersion": live.resource_version } })),
-            None => planned.survey.parent.clone(),
-        };
-        match keep_inventory(cluster, &sync_kind, parent.as_ref(), settings, &least).await {
-            // Another run has added to it since; a list that names too much does no harm.
-            Ok(_) | Err(ClusterError::Changed(_)) => {}
-            Err(error) => return Err(error),
-        }
+    if let Err(error) = narrow(&run, &kind, &planned, &report.done, &most, written.as_ref()).await {
+        report
+            .trouble
+            .push(format!("the inventory names more than there is: {error}"));
     }
-    let generation = planned
-        .survey
-        .parent
-        .as_ref()
-        .and_then(|p| p.pointer("/metadata/generation")?.as_i64());
-    let trouble = trouble(&planned, &report);
-    let previous = record::previous(planned.survey.parent.as_ref());
-    let status = record::record(
-        &record::Facts {
-            revision: &planned.revision,
-            digest: &rendered_digest(&planned.survey.desired),
-            total: planned.survey.desired.len(),
-            done: &report.done,
-            trouble: trouble.as_deref(),
-            generation: written.and_then(|live| live.generation).or(generation),
-            now,
-        },
-        &previous,
-    );
-    if status != previous {
-        let body = serde_json::to_value(&status).unwrap_or_default();
-        cluster
-            .apply_status(&sync_kind, &settings.namespace, &settings.name, &body)
-            .await?;
+    let generation = written.and_then(|live| live.generation);
+    if let Err(error) = write_status(&run, &kind, &planned, &report, generation).await {
+        report
+            .trouble
+            .push(format!("the status of the Sync is not up to date: {error}"));
     }
     Ok((planned, report))
 }
@@ -139,24 +116,12 @@ async fn widen(
     kind: &Kind,
     planned: &mut Planned,
     settings: &Settings,
-    wanted: &Inventory,
 ) -> Result<(Inventory, Option<Live>), ClusterError> {
+    let wanted = inventory(planned, &[]);
     let mut tries = 0;
     loop {
         let parent = planned.survey.parent.as_ref();
-        let before = Inventory::read(parent);
-        let most = Inventory {
-            group_kinds: before
-                .group_kinds
-                .union(&wanted.group_kinds)
-                .cloned()
-                .collect(),
-            namespaces: before
-                .namespaces
-                .union(&wanted.namespaces)
-                .cloned()
-                .collect(),
-        };
+        let most = Inventory::read(parent).union(&wanted);
         match keep_inventory(cluster, kind, parent, settings, &most).await {
             Err(ClusterError::Changed(_)) if tries < TRIES => {
                 tries += 1;
@@ -167,50 +132,108 @@ async fn widen(
     }
 }
 
+/// Takes from the parent what is there no more. `most` is what it says, and `written` its metadata if this run wrote it.
+async fn narrow(
+    run: &Run<'_>,
+    kind: &Kind,
+    planned: &Planned,
+    done: &[Done],
+    most: &Inventory,
+    written: Option<&Live>,
+) -> Result<(), ClusterError> {
+    let least = inventory(planned, done);
+    // Members that we may not see are members all the same: nothing is taken off the list then.
+    if !planned.survey.known.unseen.is_empty() || least == *most {
+        return Ok(());
+    }
+    let parent = match written {
+        Some(live) => Some(json!({ "metadata": { "resourceVersion": live.resource_version } })),
+        None => planned.survey.parent.clone(),
+    };
+    match keep_inventory(run.cluster, kind, parent.as_ref(), run.settings, &least).await {
+        // Another run has added to it since; a list that names too much does no harm.
+        Ok(_) | Err(ClusterError::Changed(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// What a run is done with.
+struct Run<'a> {
+    cluster: &'a Cluster,
+    settings: &'a Settings,
+    /// Until when to wait; without it nothing is waited for.
+    deadline: Option<Instant>,
+    /// In RFC 3339 with seconds.
+    now: &'a str,
+}
+
+/// Writes the status of the Sync, unless it is the same as before. `generation` is the one that this run made.
+async fn write_status(
+    run: &Run<'_>,
+    kind: &Kind,
+    planned: &Planned,
+    report: &Report,
+    generation: Option<i64>,
+) -> Result<(), ClusterError> {
+    let survey = &planned.survey;
+    let parent = survey.parent.as_ref();
+    let known = || parent?.pointer("/metadata/generation")?.as_i64();
+    let previous = record::previous(parent);
+    let status = record::record(
+        &record::Facts {
+            revision: &planned.revision,
+            digest: &rendered_digest(&survey.desired),
+            total: survey.desired.len(),
+            done: &report.done,
+            trouble: trouble(planned, report).as_deref(),
+            generation: generation.or_else(known),
+            now: run.now,
+        },
+        &previous,
+    );
+    if status == previous {
+        return Ok(());
+    }
+    let Settings {
+        namespace, name, ..
+    } = run.settings;
+    let body = serde_json::to_value(&status).unwrap_or_default();
+    run.cluster.apply_status(kind, namespace, name, &body).await
+}
+
 /// Waits if asked to, and writes the status of Targets.
 async fn tend_targets(
-    cluster: &Cluster,
+    run: &Run<'_>,
     planned: &mut Planned,
-    settings: &Settings,
-    deadline: Option<Instant>,
-    now: &str,
     report: &mut Report,
 ) -> Result<(), ClusterError> {
     let Planned { plan, survey, .. } = planned;
     let mut targets = plan.targets.clone();
-    if let Some(deadline) = deadline {
+    if let Some(deadline) = run.deadline {
         let steps = plan.steps.iter().zip(&report.done);
         let good = |(step, done): &(&Step, &Done)| {
             matches!(step.body, Body::Apply { .. }) && done.outcome.is_good()
         };
         let steps: Vec<&Step> = steps.filter(good).map(|(step, _)| step).collect();
-        report.unhealthy = wait_until_current(cluster, &survey.kinds, &steps, deadline).await?;
+        report.unhealthy = wait_until_current(run.cluster, &survey.kinds, &steps, deadline).await;
     }
     let index = index(&survey.desired);
     let facts = TargetFacts {
-        cluster,
+        cluster: run.cluster,
         kinds: &survey.kinds,
         index: &index,
         plan,
         done: &report.done,
-        settings,
-        now,
+        settings: run.settings,
+        now: run.now,
     };
     loop {
-        let results =
-            report_targets(&facts, &targets, &mut survey.known, deadline.is_some()).await?;
+        let fresh = run.deadline.is_some();
+        let results = report_targets(&facts, &targets, &mut survey.known, fresh).await?;
         let settled = results.iter().all(|(report, _)| report.is_settled());
-        let waiting = deadline.is_some_and(|deadline| !settled && Instant::now() < deadline);
-        for (target, _) in &results {
-            let live = targets
-                .iter_mut()
-                .find(|t| t.namespace == target.namespace && t.name == target.name);
-            if let Some(live) = live.and_then(|t| t.live.as_mut()) {
-                live.status = target.status.clone();
-            }
-        }
-        if waiting {
-            tokio::time::sleep(Duration::from_secs(1)).await;
+        if !settled && run.deadline.is_some_and(|end| Instant::now() < end) {
+            remember(&mut targets, results);
+            tokio::time::sleep(LOOK_AGAIN).await;
             continue;
         }
         for (target, error) in results {
@@ -226,6 +249,21 @@ async fn tend_targets(
     }
 }
 
+/// Notes the statuses that were written, so that the next look writes only what is new; failed writes are tried again.
+fn remember(targets: &mut [Target], results: Vec<(TargetReport, Option<ClusterError>)>) {
+    let mut written: BTreeMap<(String, String), TargetStatus> = results
+        .into_iter()
+        .filter(|(_, error)| error.is_none())
+        .map(|(target, _)| ((target.namespace, target.name), target.status))
+        .collect();
+    for target in targets {
+        let place = (target.namespace.clone(), target.name.clone());
+        if let (Some(live), Some(status)) = (&mut target.live, written.remove(&place)) {
+            live.status = status;
+        }
+    }
+}
+
 /// The Sync lives in a namespace that may itself come from the source; then it must be there first.
 async fn make_own_namespace(
     cluster: &Cluster,
@@ -233,7 +271,7 @@ async fn make_own_namespace(
     settings: &Settings,
 ) -> Result<(), ClusterError> {
     let step = planned.plan.steps.iter().find(|step| {
-        step.id.group_kind.kind == "Namespace"
+        step.id.group_kind.is_namespace()
             && step.id.name == settings.namespace
             && step.action == Action::Create
     });
@@ -247,34 +285,21 @@ async fn make_own_namespace(
 }
 
 /// What the set holds: all that the source asks for, and what has left it but is still there.
-fn inventory(planned: &Planned, report: &Report) -> Inventory {
+fn inventory(planned: &Planned, done: &[Done]) -> Inventory {
     let deleted: BTreeSet<&ObjectId> = planned
         .plan
         .steps
         .iter()
-        .zip(&report.done)
+        .zip(done)
         .filter(|(_, done)| done.outcome == Outcome::Deleted)
         .map(|(step, _)| &step.id)
         .collect();
-    let members = planned
-        .survey
-        .known
-        .members
-        .keys()
-        .filter(|id| !deleted.contains(id));
-    let ids: Vec<&ObjectId> = planned
-        .survey
-        .desired
-        .iter()
-        .map(|d| &d.id)
-        .chain(members)
-        .collect();
-    Inventory {
-        group_kinds: ids.iter().map(|id| id.group_kind.clone()).collect(),
-        namespaces: ids.iter().filter_map(|id| id.namespace.clone()).collect(),
-    }
+    let Survey { desired, known, .. } = &planned.survey;
+    let members = known.members.keys().filter(|id| !deleted.contains(id));
+    Inventory::of(desired.iter().map(|d| &d.id).chain(members))
 }
 
+/// Why the cluster does not look like the source, beyond steps that did not come about: the weightiest reason.
 fn trouble(planned: &Planned, report: &Report) -> Option<String> {
     let first = planned
         .diagnostics
@@ -306,17 +331,12 @@ fn trouble(planned: &Planned, report: &Report) -> Option<String> {
         .or_else(|| report.trouble.first().cloned())
 }
 
+/// Digest of all that the source asks for, whatever the order of its files.
 fn rendered_digest(desired: &[Desired]) -> String {
-    let mut hash = Sha256::new();
-    let digests: BTreeMap<&ObjectId, &str> =
-        desired.iter().map(|d| (&d.id, d.digest.as_str())).collect();
-    for (id, digest) in digests {
-        hash.update(format!("{id} {digest}\n"));
-    }
-    digest(&serde_json::Value::String(
-        hash.finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
-    ))
+    let mut lines: Vec<String> = desired
+        .iter()
+        .map(|d| format!("{} {}\n", d.id, d.digest))
+        .collect();
+    lines.sort_unstable();
+    sha256(lines.concat())
 }

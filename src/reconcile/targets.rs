@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, stream};
 use serde::Serialize;
-use serde_json::Value;
 
+use super::endpoints::endpoint_counts;
 use super::{Done, Outcome, Settings};
-use crate::api::names::{API_VERSION, MANAGED_BY};
-use crate::api::target::{EndpointCount, Phase, TargetStatus};
+use crate::api::condition::ConditionStatus;
+use crate::api::names::{API_VERSION, TARGET};
+use crate::api::target::{Phase, TargetStatus};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kinds};
 use crate::plan::{Index, Known, Plan, Step, child_id, deployment_of};
@@ -30,9 +31,8 @@ pub struct TargetReport {
 impl TargetReport {
     /// Tells whether nothing more is to be waited for.
     pub fn is_settled(&self) -> bool {
-        let ready = self.status.conditions.iter().any(|c| {
-            c.type_ == "Ready" && c.status == crate::api::condition::ConditionStatus::True
-        });
+        let mut conditions = self.status.conditions.iter();
+        let ready = conditions.any(|c| c.type_ == "Ready" && c.status == ConditionStatus::True);
         ready || self.status.phase == Some(Phase::Failed)
     }
 }
@@ -67,7 +67,7 @@ pub async fn report_targets(
     known: &mut Known,
     fresh: bool,
 ) -> Result<Vec<(TargetReport, Option<ClusterError>)>, ClusterError> {
-    let results: BTreeMap<&ObjectId, (&Step, &Done)> = facts
+    let results: Results<'_> = facts
         .plan
         .steps
         .iter()
@@ -91,11 +91,11 @@ pub async fn report_targets(
         .iter()
         .filter(|(.., intent)| matches!(intent, Intent::Applied))
         .map(|(target, ..)| target);
-    let counts = endpoint_counts(facts, applied).await?;
+    let counts = endpoint_counts(facts.cluster, applied).await?;
     let writes = states.into_iter().map(|(target, deployment, intent)| {
         let service = match intent {
             Intent::Applied => {
-                let count = |counts: &BTreeMap<ObjectId, EndpointCount>| {
+                let count = |counts: &BTreeMap<_, _>| {
                     counts.get(&child_id(&target)).copied().unwrap_or_default()
                 };
                 ServiceState::Applied(counts.as_ref().map(count))
@@ -122,8 +122,11 @@ enum Intent {
     Other(ServiceState),
 }
 
+/// What became of each object's step.
+type Results<'a> = BTreeMap<&'a ObjectId, (&'a Step, &'a Done)>;
+
 /// The Target with its live identity, if it is in the cluster and as the source wants it.
-fn present(target: &Target, results: &BTreeMap<&ObjectId, (&Step, &Done)>) -> Option<Target> {
+fn present(target: &Target, results: &Results<'_>) -> Option<Target> {
     let mut target = target.clone();
     if let Some((_, done)) = results.get(&target.id()) {
         if !done.outcome.is_good() || done.outcome == Outcome::Deleted {
@@ -142,11 +145,7 @@ fn present(target: &Target, results: &BTreeMap<&ObjectId, (&Step, &Done)>) -> Op
     Some(target)
 }
 
-fn intent(
-    target: &Target,
-    deployment: Option<&Deployment>,
-    results: &BTreeMap<&ObjectId, (&Step, &Done)>,
-) -> Intent {
+fn intent(target: &Target, deployment: Option<&Deployment>, results: &Results<'_>) -> Intent {
     let child = results
         .get(&child_id(target))
         .filter(|(step, _)| step.owner.as_ref() == Some(&target.id()));
@@ -165,10 +164,13 @@ fn intent(
     }
 }
 
+/// Reads again those Deployments whose rollout may have gone on.
+///
+/// One that appeared since the plan was made is left to the next run: no Service was made for it.
 async fn refresh_deployments(
     facts: &Facts<'_>,
     targets: &[Target],
-    results: &BTreeMap<&ObjectId, (&Step, &Done)>,
+    results: &Results<'_>,
     known: &mut Known,
     fresh: bool,
 ) -> Result<(), ClusterError> {
@@ -177,7 +179,7 @@ async fn refresh_deployments(
         .iter()
         .filter(|target| target.spec.agents.coverage.enabled)
         .map(Target::deployment_id)
-        .filter(|id| fresh || written(id))
+        .filter(|id| written(id) || fresh && known.deployments.contains_key(id))
         .map(|id| (id.namespace, id.name))
         .collect();
     let Some(kind) = facts
@@ -200,87 +202,6 @@ async fn refresh_deployments(
     Ok(())
 }
 
-/// Counts addresses in the EndpointSlices of our Services. Slices carry their Service's labels (since v1.20), so that
-/// one list finds just those. `None` when we may not, or there are none to count.
-async fn endpoint_counts(
-    facts: &Facts<'_>,
-    targets: impl Iterator<Item = &Target>,
-) -> Result<Option<BTreeMap<ObjectId, EndpointCount>>, ClusterError> {
-    let services: BTreeSet<ObjectId> = targets.map(child_id).collect();
-    if services.is_empty() {
-        return Ok(None);
-    }
-    let versions = ["discovery.k8s.io/v1", "discovery.k8s.io/v1beta1"].map(str::to_owned);
-    let kinds = facts.cluster.kinds(&versions.clone().into()).await?;
-    let Some(kind) = versions
-        .iter()
-        .find_map(|version| kinds.get(version, "EndpointSlice"))
-    else {
-        return Ok(None);
-    };
-    let namespaces = services
-        .iter()
-        .filter_map(|id| id.namespace.clone())
-        .collect();
-    let selector = format!("{}={}", MANAGED_BY.0, MANAGED_BY.1);
-    match facts
-        .cluster
-        .objects_in(kind, &namespaces, Some(&selector))
-        .await
-    {
-        Ok(slices) => Ok(Some(count_endpoints(&slices))),
-        Err(ClusterError::Forbidden(_)) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Counts pods, not addresses: one pod may have an address of each family, in several slices.
-fn count_endpoints(slices: &[Value]) -> BTreeMap<ObjectId, EndpointCount> {
-    let mut pods: BTreeMap<ObjectId, BTreeMap<String, bool>> = BTreeMap::new();
-    for slice in slices {
-        let text = |pointer| slice.pointer(pointer).and_then(Value::as_str);
-        let Some(name) = text("/metadata/labels/kubernetes.io~1service-name") else {
-            continue;
-        };
-        let id = ObjectId {
-            group_kind: GroupKind::new("", "Service"),
-            namespace: text("/metadata/namespace").map(str::to_owned),
-            name: name.to_owned(),
-        };
-        let pods = pods.entry(id).or_default();
-        for endpoint in slice
-            .get("endpoints")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            let text = |pointer| endpoint.pointer(pointer).and_then(Value::as_str);
-            let Some(pod) = text("/targetRef/uid").or_else(|| text("/addresses/0")) else {
-                continue;
-            };
-            let is = |condition: &str| endpoint.get("conditions")?.get(condition)?.as_bool();
-            // `ready` is always true where not-ready addresses are published; `serving` (since v1.22) is the truth.
-            let ready = is("serving").or_else(|| is("ready")).unwrap_or(true);
-            pods.entry(pod.to_owned())
-                .and_modify(|r| *r |= ready)
-                .or_insert(ready);
-        }
-    }
-    let count = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
-    pods.into_iter()
-        .map(|(id, pods)| {
-            let ready = pods.values().filter(|ready| **ready).count();
-            (
-                id,
-                EndpointCount {
-                    ready: count(ready),
-                    total: count(pods.len()),
-                },
-            )
-        })
-        .collect()
-}
-
 async fn write(
     facts: &Facts<'_>,
     target: Target,
@@ -290,7 +211,7 @@ async fn write(
         .live
         .as_ref()
         .is_some_and(|live| live.status == status);
-    let error = match facts.kinds.get(API_VERSION, "ClosureJVMTarget") {
+    let error = match facts.kinds.get(API_VERSION, TARGET) {
         Some(kind) if !same => {
             let body = serde_json::to_value(&status).unwrap_or_default();
             facts
@@ -309,32 +230,4 @@ async fn write(
         },
         error,
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn c61_pods_are_counted_once_over_slices_and_families() {
-        let slice = |endpoints: Value| {
-            json!({
-                "metadata": { "namespace": "n", "labels": { "kubernetes.io/service-name": "s" } },
-                "endpoints": endpoints,
-            })
-        };
-        let pod = |uid: &str, address: &str, conditions: Value| json!({ "addresses": [address], "conditions": conditions, "targetRef": { "uid": uid } });
-        let slices = [
-            slice(json!([
-                pod("a", "10.0.0.1", json!({ "ready": true })),
-                pod("b", "10.0.0.2", json!({ "ready": true, "serving": false }))
-            ])),
-            slice(json!([pod("a", "fd00::1", json!({ "ready": true }))])),
-            slice(json!(null)),
-        ];
-        let counts: Vec<_> = count_endpoints(&slices).into_values().collect();
-        assert_eq!(counts, [EndpointCount { ready: 1, total: 2 }]);
-    }
 }

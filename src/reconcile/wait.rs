@@ -25,16 +25,16 @@ pub struct Unhealthy {
     pub health: Health,
 }
 
-/// Waits until the objects of all these steps are current, one has failed, or the deadline is over; returns those that are not.
+/// Waits until the objects of all these steps are current, one has failed, or the deadline is over; returns those that
+/// are not current.
 ///
-/// # Errors
-/// When the server cannot be asked.
+/// A look that fails is no reason to give up a run half way: it says why an object is not known to be healthy.
 pub async fn wait_until_current(
     cluster: &Cluster,
     kinds: &Kinds,
     steps: &[&Step],
     deadline: Instant,
-) -> Result<Vec<Unhealthy>, ClusterError> {
+) -> Vec<Unhealthy> {
     let mut places: BTreeMap<(&str, &GroupKind), BTreeSet<Place>> = BTreeMap::new();
     for step in steps.iter().filter(|s| has_health(&s.id.group_kind)) {
         let kind = (step.api_version.as_str(), &step.id.group_kind);
@@ -49,11 +49,14 @@ pub async fn wait_until_current(
             let Some(kind) = kinds.get(version, &group_kind.kind) else {
                 continue;
             };
-            let found = cluster.objects_of(kind, places.clone()).await?;
+            let found = cluster.objects_of(kind, places.clone()).await;
             places.retain(|place| {
-                let health = found
-                    .get(place)
-                    .map_or_else(|| Health::InProgress("it is not there".into()), health);
+                let health = match &found {
+                    Ok(found) => found
+                        .get(place)
+                        .map_or_else(|| Health::InProgress("it is not there".into()), health),
+                    Err(error) => unread(error),
+                };
                 let current = health == Health::Current;
                 if !current {
                     let (namespace, name) = place.clone();
@@ -71,9 +74,18 @@ pub async fn wait_until_current(
             .iter()
             .any(|u| matches!(u.health, Health::Failed(_)));
         if unhealthy.is_empty() || failed || Instant::now() + LOOK_AGAIN > deadline {
-            return Ok(unhealthy);
+            return unhealthy;
         }
         sleep(LOOK_AGAIN).await;
+    }
+}
+
+fn unread(error: &ClusterError) -> Health {
+    let message = format!("its health cannot be read: {error}");
+    if error.is_transient() {
+        Health::InProgress(message)
+    } else {
+        Health::Failed(message)
     }
 }
 

@@ -41,7 +41,7 @@ pub fn resolve(
     documents: &[Document],
     scope: impl Fn(&str, &str) -> Option<Scope>,
     default_namespace: &str,
-    applyset: Option<&str>,
+    applyset: &str,
 ) -> Resolved {
     let mut resolved = Resolved::default();
     let mut by_id: BTreeMap<ObjectId, Vec<&Document>> = BTreeMap::new();
@@ -96,7 +96,7 @@ fn identify(
     })
 }
 
-fn desired(id: ObjectId, document: &Document, applyset: Option<&str>) -> Desired {
+fn desired(id: ObjectId, document: &Document, applyset: &str) -> Desired {
     let mut object = sendable(document.root.to_json());
     if let (Some(namespace), Some(metadata)) = (
         &id.namespace,
@@ -104,7 +104,7 @@ fn desired(id: ObjectId, document: &Document, applyset: Option<&str>) -> Desired
     ) {
         metadata.insert("namespace".into(), json!(namespace));
     }
-    let digest = stamp(&mut object, applyset);
+    let digest = stamp(&mut object, Some(applyset));
     Desired {
         id,
         api_version: document.api_version.clone(),
@@ -154,7 +154,7 @@ mod tests {
             "Pet" => None,
             _ => Some(Scope::Namespaced),
         };
-        resolve(&documents, scope, "here", Some("set"))
+        resolve(&documents, scope, "here", "set")
     }
 
     fn config(name: &str, namespace: &str) -> String {

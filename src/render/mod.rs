@@ -8,11 +8,10 @@ mod service_name;
 mod status;
 mod target;
 
-pub use crate::api::Scope;
 pub use desired::{Desired, Resolved, resolve};
-pub use normalise::{digest, sendable, stamp};
-pub use selector::service_selector;
-pub use service::{NoService, coverage_service, endpoint, with_owner};
+pub(crate) use normalise::SERVER_METADATA;
+pub use normalise::stamp;
+pub use service::{NoService, coverage_service, with_owner};
 pub use service_name::service_name;
 pub use status::{ServiceState, status};
-pub use target::{Deployment, LiveTarget, Rollout, Target};
+pub use target::{Deployment, LiveTarget, Target};

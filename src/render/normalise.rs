@@ -3,13 +3,13 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
+use crate::api::digest::sha256;
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF};
 use crate::load::spell_quantities;
 
 /// Fields of `metadata` that only the server writes.
-const SERVER_METADATA: [&str; 8] = [
+pub(crate) const SERVER_METADATA: [&str; 8] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
     "deletionTimestamp",
@@ -36,7 +36,7 @@ pub fn sendable(mut object: Value) -> Value {
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned();
-    let group = object
+    let api_version = object
         .get("apiVersion")
         .and_then(Value::as_str)
         .unwrap_or_default()
@@ -50,7 +50,7 @@ pub fn sendable(mut object: Value) -> Value {
             metadata.remove(field);
         }
     }
-    if group == "v1" && kind == "Secret" {
+    if api_version == "v1" && kind == "Secret" {
         merge_string_data(fields);
     }
     if kind == "ClusterRole" && fields.contains_key("aggregationRule") {
@@ -62,7 +62,7 @@ pub fn sendable(mut object: Value) -> Value {
         fields.remove("parameters");
     }
     if let Some(spec) = fields.get_mut("spec") {
-        match (group.as_str(), kind.as_str()) {
+        match (api_version.as_str(), kind.as_str()) {
             ("v1", "Service") => fill_protocol(spec),
             ("v1", "Pod") => fill_pod_protocols(spec),
             ("batch/v1" | "batch/v1beta1", "CronJob") => {
@@ -98,21 +98,9 @@ pub fn stamp(object: &mut Value, applyset: Option<&str>) -> String {
 }
 
 /// Gives `sha256:<hex>` of the object's canonical JSON (keys sorted, no white space).
-pub fn digest(object: &Value) -> String {
+fn digest(object: &Value) -> String {
     // serde_json keeps maps sorted unless its `preserve_order` feature is on, so this text is canonical.
-    let hash = Sha256::digest(object.to_string().as_bytes());
-    format!("sha256:{}", hex(&hash))
-}
-
-/// Lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    sha256(object.to_string())
 }
 
 fn set_in_metadata(object: &mut Value, map: &str, key: &str, value: &str) {

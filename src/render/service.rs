@@ -1,19 +1,58 @@
 //! The headless Service whose name resolves to every replica.
 
 use serde_json::{Value, json};
+use thiserror::Error;
 
 use super::selector::service_selector;
 use super::service_name::service_name;
 use super::target::{Deployment, Target};
 use crate::api::names;
 
-/// Why a Target has no coverage Service: a condition's reason and message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoService {
-    /// One word, for programs.
-    pub reason: &'static str,
-    /// One sentence, for people.
-    pub message: String,
+/// Why a Target has no coverage Service; displayed as a condition's message.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoService {
+    /// Coverage is switched off.
+    #[error("agents.coverage.enabled is false")]
+    CoverageDisabled,
+    /// Coverage is on, but nobody wants a Service.
+    #[error("coverageService is false")]
+    CoverageServiceDisabled,
+    /// There are no pods to select.
+    #[error("Deployment {name} does not exist in namespace {namespace}")]
+    DeploymentNotFound {
+        /// The Deployment's name.
+        name: String,
+        /// The Target's namespace.
+        namespace: String,
+    },
+    /// The Deployment selects its pods in a way that a Service cannot.
+    #[error("no Service can select the pods of Deployment {name}: {why}")]
+    SelectorNotExpressible {
+        /// The Deployment's name.
+        name: String,
+        /// What a Service lacks.
+        why: String,
+    },
+}
+
+impl NoService {
+    /// Says that the Deployment of a Target is not there.
+    pub fn deployment_not_found(target: &Target) -> Self {
+        Self::DeploymentNotFound {
+            name: target.spec.deployment_ref.name.clone(),
+            namespace: target.namespace.clone(),
+        }
+    }
+
+    /// One word, as a condition's reason.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::CoverageDisabled => "CoverageDisabled",
+            Self::CoverageServiceDisabled => "CoverageServiceDisabled",
+            Self::DeploymentNotFound { .. } => "DeploymentNotFound",
+            Self::SelectorNotExpressible { .. } => "SelectorNotExpressible",
+        }
+    }
 }
 
 /// Renders the Service of a Target, without its owner reference (see [`with_owner`]).
@@ -24,35 +63,19 @@ pub fn coverage_service(
     target: &Target,
     deployment: Option<&Deployment>,
 ) -> Result<Value, NoService> {
-    let no = |reason, message: String| Err(NoService { reason, message });
     if !target.spec.agents.coverage.enabled {
-        return no(
-            "CoverageDisabled",
-            "agents.coverage.enabled is false".into(),
-        );
+        return Err(NoService::CoverageDisabled);
     }
     if !target.spec.coverage_service {
-        return no("CoverageServiceDisabled", "coverageService is false".into());
+        return Err(NoService::CoverageServiceDisabled);
     }
-    let name = &target.spec.deployment_ref.name;
-    let Some(deployment) = deployment else {
-        return no(
-            "DeploymentNotFound",
-            format!(
-                "Deployment {name} does not exist in namespace {}",
-                target.namespace
-            ),
-        );
-    };
-    let selector = match service_selector(&deployment.selector) {
-        Ok(selector) => selector,
-        Err(why) => {
-            return no(
-                "SelectorNotExpressible",
-                format!("no Service can select the pods of Deployment {name}: {why}"),
-            );
+    let deployment = deployment.ok_or_else(|| NoService::deployment_not_found(target))?;
+    let selector = service_selector(&deployment.selector).map_err(|why| {
+        NoService::SelectorNotExpressible {
+            name: target.spec.deployment_ref.name.clone(),
+            why,
         }
-    };
+    })?;
     let port = target.spec.agents.coverage.port;
     Ok(json!({
         "apiVersion": "v1",
@@ -84,7 +107,7 @@ pub fn with_owner(service: &mut Value, target: &str, uid: &str) {
             "ownerReferences".into(),
             json!([{
                 "apiVersion": names::API_VERSION,
-                "kind": "ClosureJVMTarget",
+                "kind": names::TARGET,
                 "name": target,
                 "uid": uid,
                 "controller": true,

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::normalise::hex;
+use crate::api::digest::hex;
 
 const SUFFIX: &str = "-coverage";
 /// A Service's name is a DNS-1035 label.

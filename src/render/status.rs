@@ -52,8 +52,10 @@ pub fn status(
 }
 
 fn phase(enabled: bool, rollout: Option<&Rollout>, service: &ServiceState) -> Phase {
-    let permanent = matches!(service, ServiceState::Failed(..))
-        || matches!(service, ServiceState::Absent(no) if no.reason == "SelectorNotExpressible");
+    let permanent = matches!(
+        service,
+        ServiceState::Failed(..) | ServiceState::Absent(NoService::SelectorNotExpressible { .. })
+    );
     match rollout {
         _ if !enabled => Phase::Disabled,
         None => Phase::Pending,
@@ -70,52 +72,38 @@ fn ready(
     rollout: Option<&Rollout>,
     service: &ServiceState,
 ) -> Finding {
+    use ConditionStatus::{False, True};
+    use ServiceState::{Absent, Applied, Failed};
     let name = &target.spec.deployment_ref.name;
     let (status, reason, message) = match (phase, service) {
-        (Phase::Disabled, ServiceState::Failed(reason, message)) => {
-            (ConditionStatus::False, *reason, message.clone())
+        (Phase::Pending, _) => {
+            let no = NoService::deployment_not_found(target);
+            (False, no.reason(), no.to_string())
         }
-        (Phase::Disabled, _) => (
-            ConditionStatus::True,
-            "CoverageDisabled",
-            "coverage is switched off".to_owned(),
-        ),
-        (Phase::Pending, _) => (
-            ConditionStatus::False,
-            "DeploymentNotFound",
-            format!(
-                "Deployment {name} does not exist in namespace {}",
-                target.namespace
-            ),
-        ),
-        (_, ServiceState::Failed(reason, message)) => {
-            (ConditionStatus::False, *reason, message.clone())
+        (_, Failed(reason, message)) => (False, *reason, message.clone()),
+        (Phase::Disabled, _) => {
+            let message = "coverage is switched off".to_owned();
+            (True, NoService::CoverageDisabled.reason(), message)
         }
-        (Phase::Failed, ServiceState::Absent(NoService { reason, message }))
-            if *reason == "SelectorNotExpressible" =>
-        {
-            (ConditionStatus::False, *reason, message.clone())
+        (Phase::Failed, Absent(no @ NoService::SelectorNotExpressible { .. })) => {
+            (False, no.reason(), no.to_string())
         }
-        (Phase::Failed, _) => (
-            ConditionStatus::False,
-            "RolloutFailed",
-            rollout.and_then(|r| r.stalled.clone()).unwrap_or_default(),
-        ),
-        (Phase::Injecting, _) => (
-            ConditionStatus::False,
-            "RolloutInProgress",
-            format!("Deployment {name} is rolling out"),
-        ),
-        (Phase::Instrumented, ServiceState::Applied(Some(EndpointCount { total: 0, .. }))) => (
-            ConditionStatus::False,
-            "NoEndpoints",
-            "no pod is behind the Service yet".to_owned(),
-        ),
-        (Phase::Instrumented, _) => (
-            ConditionStatus::True,
-            "Instrumented",
-            format!("Deployment {name} is rolled out"),
-        ),
+        (Phase::Failed, _) => {
+            let stalled = rollout.and_then(|rollout| rollout.stalled.clone());
+            (False, "RolloutFailed", stalled.unwrap_or_default())
+        }
+        (Phase::Injecting, _) => {
+            let message = format!("Deployment {name} is rolling out");
+            (False, "RolloutInProgress", message)
+        }
+        (Phase::Instrumented, Applied(Some(EndpointCount { total: 0, .. }))) => {
+            let message = "no pod is behind the Service yet".to_owned();
+            (False, "NoEndpoints", message)
+        }
+        (Phase::Instrumented, _) => {
+            let message = format!("Deployment {name} is rolled out");
+            (True, "Instrumented", message)
+        }
     };
     Finding {
         type_: "Ready",
@@ -126,16 +114,14 @@ fn ready(
 }
 
 fn service_ready(service: &ServiceState) -> Finding {
+    use ConditionStatus::{False, True};
     let (status, reason, message) = match service {
-        ServiceState::Applied(_) => (
-            ConditionStatus::True,
-            "ServiceApplied",
-            "the headless Service is in place".to_owned(),
-        ),
-        ServiceState::Absent(NoService { reason, message }) => {
-            (ConditionStatus::False, *reason, message.clone())
+        ServiceState::Applied(_) => {
+            let message = "the headless Service is in place".to_owned();
+            (True, "ServiceApplied", message)
         }
-        ServiceState::Failed(reason, message) => (ConditionStatus::False, *reason, message.clone()),
+        ServiceState::Absent(no) => (False, no.reason(), no.to_string()),
+        ServiceState::Failed(reason, message) => (False, *reason, message.clone()),
     };
     Finding {
         type_: "CoverageServiceReady",

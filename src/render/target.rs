@@ -104,7 +104,7 @@ impl Target {
 
     /// Group and kind of all Targets.
     pub fn group_kind() -> GroupKind {
-        GroupKind::new(names::GROUP, "ClosureJVMTarget")
+        GroupKind::new(names::GROUP, names::TARGET)
     }
 
     /// Names the Deployment it refers to.

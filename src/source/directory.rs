@@ -9,6 +9,7 @@ use super::disk::{Disk, kind};
 use super::tree::Kind;
 use super::walk::{single, walk};
 use super::{Limits, SourceError};
+use crate::api::digest::hex;
 use crate::load::{Snapshot, SourceFile};
 
 /// How often a directory that changes under our eyes is read again. A checkout or a volume's swap takes milliseconds;
@@ -99,7 +100,7 @@ fn revision(files: &[SourceFile]) -> String {
             digest.update(part);
         }
     }
-    format!("sha256:{}", super::hex(&digest.finalize()))
+    format!("sha256:{}", hex(&digest.finalize()))
 }
 
 #[cfg(test)]

@@ -15,13 +15,3 @@ mod walk;
 
 pub use error::SourceError;
 pub use limits::Limits;
-
-/// Writes bytes as lower-case hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut out, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
-}

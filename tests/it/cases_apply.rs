@@ -189,6 +189,22 @@ fn c27_an_autoscaler_that_only_the_cluster_has_counts_as_well() {
 }
 
 #[test]
+fn c27_a_deployment_that_is_adopted_keeps_the_replicas_of_its_autoscaler() {
+    let ns = Namespace::new("c27e");
+    ns.create("deployments", &deployment("pet").set("/spec/replicas", 7));
+    ns.create("horizontalpodautoscalers", &json!({
+        "metadata": { "name": "pet" },
+        "spec": { "maxReplicas": 9, "scaleTargetRef": { "apiVersion": "apps/v1", "kind": "Deployment", "name": "pet" } },
+    }));
+    let source = Source::new().with("a.yaml", &[deployment("pet")]);
+    assert_eq!(
+        ns.sync(&source).ok().outcome("Deployment", "pet"),
+        "configured"
+    );
+    assert_eq!(ns.get("deployments", "pet")["spec"]["replicas"], 7);
+}
+
+#[test]
 fn c27_without_an_autoscaler_a_scale_by_hand_is_drift() {
     let ns = Namespace::new("c27c");
     let source = Source::new().with("a.yaml", &[deployment("pet")]);

@@ -23,6 +23,7 @@ mod permissions;
 mod plan_conflicts;
 mod plan_output;
 mod plan_requests;
+mod prune_contents;
 mod prune_guards;
 mod prune_reach;
 mod reference_deployment;

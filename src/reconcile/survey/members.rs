@@ -49,13 +49,19 @@ pub(super) async fn members(
                 let members = members.map(|live| (id_of(kind, &live), live));
                 known.members.extend(members);
             }
-            Err(why) => drop(known.unseen.insert(group_kind(kind), why)),
+            Err(why) => drop(known.unseen.insert(kind.group_kind(), why)),
         }
     }
     for (kind, items) in scalable {
         match items {
-            Ok(items) => sort_workloads(kind, &items, &mut known),
-            Err(why) => drop(known.unseen.insert(group_kind(kind), why)),
+            Ok(items) => {
+                for object in items {
+                    if let Some((id, live)) = note_workload(kind, &object, &mut known) {
+                        known.members.insert(id, live);
+                    }
+                }
+            }
+            Err(why) => drop(known.unseen.insert(kind.group_kind(), why)),
         }
     }
     Ok(known)
@@ -83,14 +89,10 @@ fn seen<T>(
 /// Names a live object.
 pub(super) fn id_of(kind: &Kind, live: &Live) -> ObjectId {
     ObjectId {
-        group_kind: group_kind(kind),
+        group_kind: kind.group_kind(),
         namespace: live.namespace.clone(),
         name: live.name.clone(),
     }
-}
-
-fn group_kind(kind: &Kind) -> GroupKind {
-    GroupKind::new(&kind.resource.group, &kind.resource.kind)
 }
 
 /// Kinds whose replicas must be read, since some manifest states them.
@@ -101,40 +103,36 @@ fn states_replicas(desired: &[Desired], kind: &GroupKind) -> bool {
             .any(|d| d.id.group_kind == *kind && d.object.pointer("/spec/replicas").is_some())
 }
 
-fn sort_workloads(kind: &Kind, objects: &[Value], known: &mut Known) {
-    for object in objects {
-        let Ok(live) = Live::from_object(object) else {
-            continue;
-        };
-        let id = id_of(kind, &live);
-        if let Some(replicas) = object.pointer("/spec/replicas").and_then(Value::as_i64) {
-            known.replicas.insert(id.clone(), replicas);
-        }
-        if id.group_kind.kind == "Deployment" {
-            let live = Deployment::from_live(object);
-            known.deployments.extend(live.map(|d| (id.clone(), d)));
-        }
-        known.members.insert(id, live);
+/// Notes what plans need of a whole workload beyond its metadata, and returns that.
+fn note_workload(kind: &Kind, object: &Value, known: &mut Known) -> Option<(ObjectId, Live)> {
+    let live = Live::from_object(object).ok()?;
+    let id = id_of(kind, &live);
+    if let Some(replicas) = object.pointer("/spec/replicas").and_then(Value::as_i64) {
+        known.replicas.insert(id.clone(), replicas);
     }
+    if id.group_kind.kind == "Deployment" {
+        let live = Deployment::from_live(object);
+        known.deployments.extend(live.map(|d| (id.clone(), d)));
+    }
+    Some((id, live))
 }
 
-/// Objects that the source asks for and that are not members.
-pub(super) struct Others {
-    /// Those that are in the cluster.
-    pub found: BTreeMap<ObjectId, Live>,
-    /// Those that we may not look at, and what the server says.
-    pub forbidden: BTreeMap<ObjectId, String>,
-    /// Namespaces that the source uses and that are not there.
-    pub missing_namespaces: BTreeSet<String>,
+/// What is found of a kind.
+enum Found {
+    Metadata(Vec<Live>),
+    Whole(Vec<Value>),
 }
 
 /// Looks for objects that the source asks for and that are not members: they may be there all the same.
+///
+/// Those that we may not look at are noted as forbidden. Returns the namespaces that the source uses and that are not
+/// there.
 pub(super) async fn others(
     cluster: &Cluster,
     kinds: &Kinds,
     desired: &[Desired],
-    known: &Known,
-) -> Result<Others, ClusterError> {
+    known: &mut Known,
+) -> Result<BTreeSet<String>, ClusterError> {
     let unknown = || desired.iter().filter(|d| known.live(&d.id).is_none());
     let namespaces = unknown().filter_map(|d| d.id.namespace.as_deref());
     let missing_namespaces = missing_namespaces(cluster, kinds, namespaces).await?;
@@ -157,37 +155,40 @@ pub(super) async fn others(
         .into_iter()
         .filter_map(|((version, kind), places)| Some((kinds.get(version, kind)?, places)));
     let answers = try_join_all(served.map(|(kind, places)| async move {
-        let answer = cluster.metadata_of(kind, places.clone()).await;
-        Ok::<_, ClusterError>((places, seen(kind, answer)?))
+        // A workload that is adopted may have an autoscaler as well as a member.
+        let found = if states_replicas(desired, &kind.group_kind()) {
+            let found = cluster.objects_of(kind, places.clone()).await;
+            found.map(|found| Found::Whole(found.into_values().collect()))
+        } else {
+            let found = cluster.metadata_of(kind, places.clone()).await;
+            found.map(|found| Found::Metadata(found.into_values().collect()))
+        };
+        Ok::<_, ClusterError>((places, seen(kind, found)?))
     }));
-    let mut others = Others {
-        found: BTreeMap::new(),
-        forbidden: BTreeMap::new(),
-        missing_namespaces,
-    };
     for (places, (kind, answer)) in answers.await? {
         match answer {
-            Ok(found) => {
-                others
-                    .found
-                    .extend(found.into_values().map(|live| (id_of(kind, &live), live)));
+            Ok(Found::Metadata(found)) => {
+                let found = found.into_iter().map(|live| (id_of(kind, &live), live));
+                known.others.extend(found);
+            }
+            Ok(Found::Whole(objects)) => {
+                for object in objects {
+                    if let Some((id, live)) = note_workload(kind, &object, known) {
+                        known.others.insert(id, live);
+                    }
+                }
             }
             Err(why) => {
-                let group_kind = group_kind(kind);
-                others
-                    .forbidden
-                    .extend(places.into_iter().map(|(namespace, name)| {
-                        let id = ObjectId {
-                            group_kind: group_kind.clone(),
-                            namespace,
-                            name,
-                        };
-                        (id, why.clone())
-                    }));
+                let ids = places.into_iter().map(|(namespace, name)| ObjectId {
+                    group_kind: kind.group_kind(),
+                    namespace,
+                    name,
+                });
+                known.forbidden.extend(ids.map(|id| (id, why.clone())));
             }
         }
     }
-    Ok(others)
+    Ok(missing_namespaces)
 }
 
 async fn missing_namespaces<'a>(
@@ -212,44 +213,53 @@ async fn missing_namespaces<'a>(
         .collect())
 }
 
-/// Asks for autoscalers only where a workload's replicas are no longer ours.
-pub(super) async fn scaled(
+/// Finds the workloads that an autoscaler scales. Asks only where replicas are no longer what a manifest states.
+pub(super) async fn find_scaled(
     cluster: &Cluster,
     desired: &[Desired],
-    known: &Known,
-) -> Result<BTreeSet<ObjectId>, ClusterError> {
+    known: &mut Known,
+) -> Result<(), ClusterError> {
     let maybe: BTreeSet<&ObjectId> = maybe_scaled(desired, known).collect();
+    // The one version that all servers have: the target is the same in each.
+    let versions = BTreeSet::from(["autoscaling/v1".to_owned()]);
+    let autoscaler = GroupKind::new("autoscaling", "HorizontalPodAutoscaler");
     if maybe.is_empty() {
-        return Ok(BTreeSet::new());
+        return Ok(());
     }
-    let kinds = cluster
-        .kinds_of_groups(|group| group == "autoscaling")
-        .await?;
-    let Some(kind) = kinds.any_version(&GroupKind::new("autoscaling", "HorizontalPodAutoscaler"))
-    else {
-        return Ok(BTreeSet::new());
+    let kinds = cluster.kinds(&versions).await?;
+    let Some(kind) = kinds.any_version(&autoscaler) else {
+        return Ok(());
     };
     let namespaces = maybe.iter().filter_map(|id| id.namespace.clone()).collect();
     let live = match cluster.objects_in(kind, &namespaces, None).await {
         Ok(live) => live,
         // An autoscaler may be there: its replicas are left as they are.
-        Err(ClusterError::Forbidden(_)) => return Ok(maybe.into_iter().cloned().collect()),
+        Err(ClusterError::Forbidden(_)) => {
+            known.scaled = maybe.into_iter().cloned().collect();
+            return Ok(());
+        }
         Err(error) => return Err(error),
     };
     let in_source = desired
         .iter()
-        .filter(|d| d.id.group_kind.kind == "HorizontalPodAutoscaler")
+        .filter(|d| d.id.group_kind == autoscaler)
         .map(|d| &*d.object);
-    let scales = |autoscaler: &Value, id: &ObjectId| {
-        let text = |pointer| autoscaler.pointer(pointer).and_then(Value::as_str);
-        text("/metadata/namespace") == id.namespace.as_deref()
-            && text("/spec/scaleTargetRef/kind") == Some(&id.group_kind.kind)
-            && text("/spec/scaleTargetRef/name") == Some(&id.name)
+    let scaled: BTreeSet<(&str, &str, &str)> =
+        live.iter().chain(in_source).filter_map(scales).collect();
+    let is_scaled = |id: &&ObjectId| {
+        let namespace = id.namespace.as_deref().unwrap_or_default();
+        scaled.contains(&(namespace, id.group_kind.kind.as_str(), id.name.as_str()))
     };
-    let autoscalers: Vec<&Value> = live.iter().chain(in_source).collect();
-    Ok(maybe
-        .into_iter()
-        .filter(|id| autoscalers.iter().any(|a| scales(a, id)))
-        .cloned()
-        .collect())
+    known.scaled = maybe.into_iter().filter(is_scaled).cloned().collect();
+    Ok(())
+}
+
+/// Namespace, kind and name of what an autoscaler scales.
+fn scales(autoscaler: &Value) -> Option<(&str, &str, &str)> {
+    let text = |pointer| autoscaler.pointer(pointer).and_then(Value::as_str);
+    Some((
+        text("/metadata/namespace")?,
+        text("/spec/scaleTargetRef/kind")?,
+        text("/spec/scaleTargetRef/name")?,
+    ))
 }

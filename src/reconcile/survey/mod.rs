@@ -1,6 +1,5 @@
 //! Finds out what the cluster has, with a handful of requests when nothing has changed.
 
-mod inventory;
 mod members;
 mod targets;
 
@@ -10,11 +9,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::try_join;
 
-pub use self::inventory::Inventory;
-use self::members::{Others, others, scaled};
+use self::members::{find_scaled, others};
 use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::Settings;
-use crate::api::names::{API_VERSION, GROUP};
+use super::inventory::Inventory;
+use crate::api::names::{API_VERSION, GROUP, SYNC, TARGET};
 use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::load::{Diagnostic, Document, Schemas};
@@ -43,7 +42,7 @@ pub struct Survey {
 impl Survey {
     /// Tells whether our own kinds are in the cluster.
     pub fn has_our_kinds(&self) -> bool {
-        ["Sync", "ClosureJVMTarget"]
+        [SYNC, TARGET]
             .iter()
             .all(|kind| self.kinds.get(API_VERSION, kind).is_some())
     }
@@ -93,12 +92,12 @@ pub async fn survey(
     }
 
     // Without the parent nobody knows what there was: once, everything is looked through for members.
-    let lost = parent.is_none() && settings.prune && kinds.get(API_VERSION, "Sync").is_some();
+    let lost = parent.is_none() && settings.prune && kinds.get(API_VERSION, SYNC).is_some();
     let mut everywhere = BTreeSet::new();
     if lost {
         let (all, silent) = cluster.all_kinds(LOOK_WITHIN).await?;
         let listable = all.each().filter(|kind| kind.listable);
-        everywhere.extend(listable.map(|k| GroupKind::new(&k.resource.group, &k.resource.kind)));
+        everywhere.extend(listable.map(Kind::group_kind));
         kinds.extend(all);
         unseen.extend(silent.into_iter().map(|api| {
             let why = format!("what {api} holds cannot be seen now");
@@ -116,7 +115,7 @@ pub async fn survey(
     let Resolved {
         desired,
         diagnostics,
-    } = resolve(documents, scope, &settings.namespace, Some(&applyset));
+    } = resolve(documents, scope, &settings.namespace, &applyset);
 
     let mut reach: BTreeSet<String> = desired
         .iter()
@@ -138,21 +137,23 @@ pub async fn survey(
     )?;
     if let Some(message) = hidden {
         let why = format!("the inventory cannot be read: {message}");
-        unseen.insert(GroupKind::new(GROUP, "Sync"), why);
+        unseen.insert(GroupKind::new(GROUP, SYNC), why);
     }
     known.unseen.extend(unseen);
     match targets {
         Ok(targets) => sort_targets(targets, &applyset, &mut known),
-        Err(why) if with_targets => drop(known.unseen.insert(Target::group_kind(), why)),
+        Err(why) if with_targets => {
+            let asked_for = desired
+                .iter()
+                .filter(|d| d.id.group_kind == Target::group_kind());
+            known
+                .forbidden
+                .extend(asked_for.map(|d| (d.id.clone(), why.clone())));
+            known.unseen.insert(Target::group_kind(), why);
+        }
         Err(_) => {}
     }
-    let Others {
-        found,
-        forbidden,
-        missing_namespaces,
-    } = others(cluster, &kinds, &desired, &known).await?;
-    known.others.extend(found);
-    known.forbidden = forbidden;
+    let missing_namespaces = others(cluster, &kinds, &desired, &mut known).await?;
     targets_needs(
         cluster,
         &kinds,
@@ -162,7 +163,7 @@ pub async fn survey(
         &mut known,
     )
     .await?;
-    known.scaled = scaled(cluster, &desired, &known).await?;
+    find_scaled(cluster, &desired, &mut known).await?;
     Ok(Survey {
         desired,
         diagnostics,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::try_join;
 
 use super::members::id_of;
-use crate::api::names::{API_VERSION, COMPONENT, MANAGED_BY};
+use crate::api::names::{API_VERSION, COMPONENT, MANAGED_BY, TARGET};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds, Parts};
 use crate::plan::{Index, Known, Live, child_id, deployment_of};
@@ -17,11 +17,11 @@ pub(super) async fn live_targets(
     kinds: &Kinds,
     namespaces: &BTreeSet<String>,
 ) -> Result<Result<Vec<Parts>, String>, ClusterError> {
-    match kinds.get(API_VERSION, "ClosureJVMTarget") {
+    match kinds.get(API_VERSION, TARGET) {
         Some(kind) => match cluster.parts_in(kind, namespaces).await {
             Ok(targets) => Ok(Ok(targets)),
             Err(ClusterError::Forbidden(message)) => {
-                Ok(Err(format!("ClosureJVMTarget cannot be listed: {message}")))
+                Ok(Err(format!("{TARGET} cannot be listed: {message}")))
             }
             Err(error) => Err(error),
         },

@@ -11,8 +11,9 @@ use super::host_keys::HostKeys;
 use super::reference::{Advertised, Wanted, candidates, is_abbreviated, revision, similar};
 use super::url::{Remote, Transport};
 use super::{GitSource, tree};
+use crate::api::digest::hex;
 use crate::load::Snapshot;
-use crate::source::{Limits, SourceError, hex};
+use crate::source::{Limits, SourceError};
 
 /// Fetches one commit without its history, or with it where the server cannot do that.
 ///
