@@ -34,8 +34,10 @@ pub async fn run(args: &ValidateArgs) -> Result<u8, CliError> {
             let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
             writeln!(
                 out,
-                "{} objects, {errors} errors, {warnings} warnings",
-                offline.objects
+                "{}, {}, {}",
+                counted(offline.objects, "object"),
+                counted(errors, "error"),
+                counted(warnings, "warning"),
             )?;
         }
     }
@@ -44,4 +46,9 @@ pub async fn run(args: &ValidateArgs) -> Result<u8, CliError> {
     } else {
         OK
     })
+}
+
+fn counted(n: usize, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{s}")
 }

@@ -19,6 +19,7 @@ mod load_printing;
 mod load_reading;
 mod load_schema;
 mod order;
+mod own_unit;
 mod permissions;
 mod plan_conflicts;
 mod plan_output;
