@@ -1,27 +1,24 @@
 //! Finds out what the cluster has, with a handful of requests when nothing has changed.
 
+mod ground;
 mod members;
 mod targets;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 use tokio::try_join;
 
+use self::ground::{Ground, ground};
 use self::members::{find_scaled, others};
 use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::Settings;
-use super::inventory::Inventory;
-use crate::api::names::{API_VERSION, GROUP, SYNC, TARGET};
+use crate::api::names::{API_VERSION, SYNC, TARGET};
 use crate::api::{GroupKind, crds};
-use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
+use crate::cluster::{Cluster, ClusterError, Kinds};
 use crate::load::{Diagnostic, Document, Schemas};
 use crate::plan::{Known, index};
 use crate::render::{Desired, Resolved, Target, resolve};
-
-/// Longer than any API that works needs to name its kinds.
-const LOOK_WITHIN: Duration = Duration::from_secs(5);
 
 /// What a run starts from.
 pub struct Survey {
@@ -58,52 +55,12 @@ pub async fn survey(
     documents: &[Document],
     settings: &Settings,
 ) -> Result<Survey, ClusterError> {
-    let mut versions: BTreeSet<String> = documents.iter().map(|d| d.api_version.clone()).collect();
-    versions.extend(["v1", "apps/v1", API_VERSION].map(str::to_owned));
-    let sync = Kind::sync();
-    let parent = async {
-        match cluster
-            .get(&sync, Some(&settings.namespace), &settings.name)
-            .await
-        {
-            Ok(parent) => Ok((parent, None)),
-            Err(ClusterError::Forbidden(message)) => Ok((None, Some(message))),
-            Err(error) => Err(error),
-        }
-    };
-    let (mut kinds, (parent, hidden)) = try_join!(cluster.kinds(&versions), parent)?;
-    let inventory = Inventory::read(parent.as_ref());
-    let mut unseen = BTreeMap::new();
-    if inventory
-        .group_kinds
-        .iter()
-        .any(|kind| kinds.any_version(kind).is_none())
-    {
-        let groups: BTreeSet<&str> = inventory
-            .group_kinds
-            .iter()
-            .map(|kind| kind.group.as_str())
-            .collect();
-        kinds.extend(
-            cluster
-                .kinds_of_groups(|group| groups.contains(group))
-                .await?,
-        );
-    }
-
-    // Without the parent nobody knows what there was: once, everything is looked through for members.
-    let lost = parent.is_none() && settings.prune && kinds.get(API_VERSION, SYNC).is_some();
-    let mut everywhere = BTreeSet::new();
-    if lost {
-        let (all, silent) = cluster.all_kinds(LOOK_WITHIN).await?;
-        let listable = all.each().filter(|kind| kind.listable);
-        everywhere.extend(listable.map(Kind::group_kind));
-        kinds.extend(all);
-        unseen.extend(silent.into_iter().map(|api| {
-            let why = format!("what {api} holds cannot be seen now");
-            (GroupKind::new(api, "*"), why)
-        }));
-    }
+    let Ground {
+        kinds,
+        parent,
+        inventory,
+        unseen,
+    } = ground(cluster, documents, settings).await?;
 
     // Kinds that definitions in the source bring along, and our own, which a sync installs.
     let coming = Schemas::of_source(documents, &crds().unwrap_or_default());
@@ -126,7 +83,6 @@ pub async fn survey(
     let mut group_kinds: BTreeSet<GroupKind> =
         desired.iter().map(|d| d.id.group_kind.clone()).collect();
     group_kinds.extend(inventory.group_kinds);
-    group_kinds.extend(everywhere);
     // Targets are read whole, which tells their metadata as well.
     let with_targets = group_kinds.remove(&Target::group_kind());
 
@@ -135,10 +91,6 @@ pub async fn survey(
         live_targets(cluster, &kinds, &reach),
         early_services(cluster, &kinds, &reach, with_targets),
     )?;
-    if let Some(message) = hidden {
-        let why = format!("the inventory cannot be read: {message}");
-        unseen.insert(GroupKind::new(GROUP, SYNC), why);
-    }
     known.unseen.extend(unseen);
     match targets {
         Ok(targets) => sort_targets(targets, &applyset, &mut known),

@@ -1,0 +1,104 @@
+//! What is known before the cluster is looked at: which kinds it has, and what the set's parent says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::try_join;
+
+use super::super::Settings;
+use super::super::inventory::Inventory;
+use crate::api::GroupKind;
+use crate::api::names::{API_VERSION, GROUP, SYNC};
+use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
+use crate::load::Document;
+
+/// Longer than any API that works needs to name its kinds.
+const LOOK_WITHIN: Duration = Duration::from_secs(5);
+
+/// What a survey stands on.
+pub(super) struct Ground {
+    /// The kinds in use that the server has.
+    pub kinds: Kinds,
+    /// The live Sync.
+    pub parent: Option<Value>,
+    /// Where members may be.
+    pub inventory: Inventory,
+    /// Kinds whose members we may not see, and why.
+    pub unseen: BTreeMap<GroupKind, String>,
+}
+
+/// Reads the parent, and asks for the kinds that the source and the parent name.
+pub(super) async fn ground(
+    cluster: &Cluster,
+    documents: &[Document],
+    settings: &Settings,
+) -> Result<Ground, ClusterError> {
+    let mut versions: BTreeSet<String> = documents.iter().map(|d| d.api_version.clone()).collect();
+    versions.extend(["v1", "apps/v1", API_VERSION].map(str::to_owned));
+    let (kinds, (parent, hidden)) =
+        try_join!(cluster.kinds(&versions), read_parent(cluster, settings))?;
+    let mut ground = Ground {
+        kinds,
+        inventory: Inventory::read(parent.as_ref()),
+        parent,
+        unseen: BTreeMap::new(),
+    };
+    if let Some(message) = hidden {
+        let why = format!("the inventory cannot be read: {message}");
+        ground.unseen.insert(GroupKind::new(GROUP, SYNC), why);
+    }
+    ground.find_kinds_of_inventory(cluster).await?;
+    let installed = ground.kinds.get(API_VERSION, SYNC).is_some();
+    if ground.parent.is_none() && settings.prune && installed {
+        ground.look_everywhere(cluster).await?;
+    }
+    Ok(ground)
+}
+
+/// Reads the parent, or says why we may not.
+async fn read_parent(
+    cluster: &Cluster,
+    settings: &Settings,
+) -> Result<(Option<Value>, Option<String>), ClusterError> {
+    let kind = Kind::sync();
+    let answer = cluster.get(&kind, Some(&settings.namespace), &settings.name);
+    match answer.await {
+        Ok(parent) => Ok((parent, None)),
+        Err(ClusterError::Forbidden(message)) => Ok((None, Some(message))),
+        Err(error) => Err(error),
+    }
+}
+
+impl Ground {
+    async fn find_kinds_of_inventory(&mut self, cluster: &Cluster) -> Result<(), ClusterError> {
+        let named = &self.inventory.group_kinds;
+        if named
+            .iter()
+            .all(|kind| self.kinds.any_version(kind).is_some())
+        {
+            return Ok(());
+        }
+        let groups: BTreeSet<&str> = named.iter().map(|kind| kind.group.as_str()).collect();
+        let found = cluster
+            .kinds_of_groups(|group| groups.contains(group))
+            .await?;
+        self.kinds.extend(found);
+        Ok(())
+    }
+
+    /// Without the parent nobody knows what there was: once, everything is looked through for members.
+    async fn look_everywhere(&mut self, cluster: &Cluster) -> Result<(), ClusterError> {
+        let (all, silent) = cluster.all_kinds(LOOK_WITHIN).await?;
+        let listable = all.each().filter(|kind| kind.listable);
+        self.inventory
+            .group_kinds
+            .extend(listable.map(Kind::group_kind));
+        self.kinds.extend(all);
+        self.unseen.extend(silent.into_iter().map(|api| {
+            let why = format!("what {api} holds cannot be seen now");
+            (GroupKind::new(api, "*"), why)
+        }));
+        Ok(())
+    }
+}
