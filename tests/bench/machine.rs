@@ -23,6 +23,10 @@ pub fn describe(tools: &Tools) -> Res<Vec<String>> {
     Ok(vec![
         format!("{cores} cores ({}), {} of memory", processor(), memory()),
         format!(
+            "load average before the run: {} (what others run at the same time shows in all figures)",
+            load()
+        ),
+        format!(
             "kube-apiserver {}, etcd and kube-controller-manager on the same machine (`tests/lab/lab`)",
             version("serverVersion")
         ),
@@ -59,6 +63,13 @@ fn memory() -> String {
         || "an unknown amount".to_owned(),
         |kib| format!("{} GiB", (kib + (1 << 19)) >> 20),
     )
+}
+
+/// Of the last one, five and fifteen minutes.
+fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let figures: Vec<&str> = text.split(' ').take(3).collect();
+    figures.join(" ")
 }
 
 /// With `+` when the work tree differs from it.
