@@ -6,10 +6,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
 Examples:
-  covergence diff manifests/                      what would change, as the API server says; changes nothing
-  covergence sync manifests/ --prune              make it so, and delete what has left the folder
+  covergence diff manifests/               what would change, as the API server says; changes nothing
+  covergence sync manifests/ --prune       make it so, and delete what has left the folder
   covergence diff --git https://git.example/shop.git --ref v1.2 --path deploy
-  covergence validate manifests/                  everything that can be known without a cluster
+  covergence validate manifests/           everything that can be known without a cluster
 
 Exit codes: 0 done or nothing to do, 1 differences (diff) or violations (validate), 2 errors.";
 

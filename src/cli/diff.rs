@@ -6,7 +6,6 @@ use super::args::{ClusterArgs, DiffArgs, Output, PolicyArgs, SetArgs, SourceArgs
 use super::error::CliError;
 use super::steps::{print_step, summary};
 use super::{DIFFERENCES, ERRORS, OK, diagnostics, json, settings};
-use crate::cluster::Cluster;
 use crate::plan::Action;
 use crate::reconcile::{Planned, Settings, make_plan, preview};
 
@@ -49,8 +48,7 @@ pub async fn show(
     cluster: &ClusterArgs,
     show: &Show,
 ) -> Result<u8, CliError> {
-    let snapshot = settings::read_source(source)?;
-    let connection = Cluster::connect(&settings::connect_options(cluster)).await?;
+    let (snapshot, connection) = settings::open(source, cluster).await?;
     let settings = settings::online(source, set, policy, cluster, connection.default_namespace())?;
     let mut planned = make_plan(&connection, &snapshot, &settings).await?;
     let Planned { plan, survey, .. } = &mut planned;

@@ -11,7 +11,6 @@ use super::error::CliError;
 use super::progress::Progress;
 use super::steps::outcomes;
 use super::{ERRORS, OK, diagnostics, json, settings};
-use crate::cluster::Cluster;
 use crate::reconcile::{Planned, Report, Settings, install_kinds, make_plan, sync};
 
 pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
@@ -34,8 +33,7 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
         };
         return diff::show(source, set, policy, cluster, &show).await;
     }
-    let snapshot = settings::read_source(source)?;
-    let connection = Cluster::connect(&settings::connect_options(cluster)).await?;
+    let (snapshot, connection) = settings::open(source, cluster).await?;
     let settings = Settings {
         wait: wait.then_some(*timeout),
         ..settings::online(source, set, policy, cluster, connection.default_namespace())?
