@@ -69,14 +69,17 @@ impl Execution<'_> {
                 uids: &uids,
                 gate: &gate,
                 going: &going,
-                failures: results.values().filter(|o| !o.is_good()).count(),
+                failures: failures(plan, &done),
             };
             let mut definitions = Vec::new();
             for (i, result) in self.run_batch(batch, context).await {
                 let (Some(step), Some(slot)) = (plan.steps.get(i), done.get_mut(i)) else {
                     continue;
                 };
-                results.insert(&step.id, result.outcome);
+                // A Service of a Target may have the name of one that is leaving the source; nothing needs the former.
+                if step.owner.is_none() {
+                    results.insert(&step.id, result.outcome);
+                }
                 if let Some(live) = &result.live
                     && step.id.group_kind == Target::group_kind()
                 {
@@ -140,6 +143,21 @@ impl Execution<'_> {
         kinds.extend(self.cluster.kinds(&versions).await?);
         Ok(unserved)
     }
+}
+
+/// Counts what keeps prunes from being done. A Service that is refused because its name is taken does not: the Service
+/// that has the name may be what is to be pruned.
+fn failures(plan: &Plan, done: &[Option<Done>]) -> usize {
+    let ended = plan
+        .steps
+        .iter()
+        .zip(done)
+        .filter_map(|(step, done)| Some((step, done.as_ref()?)));
+    let name_taken =
+        |step: &Step, done: &Done| step.owner.is_some() && done.outcome == Outcome::Refused;
+    let counts =
+        |(step, done): &(&Step, &Done)| !(done.outcome.is_good() || name_taken(step, done));
+    ended.filter(counts).count()
 }
 
 /// Waits until a definition's kind is served.

@@ -67,12 +67,13 @@ pub async fn report_targets(
     known: &mut Known,
     fresh: bool,
 ) -> Result<Vec<(TargetReport, Option<ClusterError>)>, ClusterError> {
-    let results: Results<'_> = facts
-        .plan
-        .steps
-        .iter()
-        .zip(facts.done)
+    let ended = || facts.plan.steps.iter().zip(facts.done);
+    let results: Results<'_> = ended()
+        .filter(|(step, _)| step.owner.is_none())
         .map(|(step, done)| (&step.id, (step, done)))
+        .collect();
+    let services: Results<'_> = ended()
+        .filter_map(|(step, done)| Some((step.owner.as_ref()?, (step, done))))
         .collect();
     let present: Vec<Target> = targets
         .iter()
@@ -83,7 +84,7 @@ pub async fn report_targets(
         .into_iter()
         .map(|target| {
             let deployment = deployment_of(&target, facts.index, known);
-            let intent = intent(&target, deployment.as_ref(), &results);
+            let intent = intent(&target, deployment.as_ref(), &services);
             (target, deployment, intent)
         })
         .collect();
@@ -145,10 +146,8 @@ fn present(target: &Target, results: &Results<'_>) -> Option<Target> {
     Some(target)
 }
 
-fn intent(target: &Target, deployment: Option<&Deployment>, results: &Results<'_>) -> Intent {
-    let child = results
-        .get(&child_id(target))
-        .filter(|(step, _)| step.owner.as_ref() == Some(&target.id()));
+fn intent(target: &Target, deployment: Option<&Deployment>, services: &Results<'_>) -> Intent {
+    let child = services.get(&target.id());
     let failed = child.filter(|(_, done)| !done.outcome.is_good());
     match (coverage_service(target, deployment), failed) {
         (Ok(_), None) => Intent::Applied,

@@ -143,3 +143,24 @@ fn a_program_that_asked_for_json_gets_the_reason_as_json() {
     assert_eq!(error["kind"], "Error");
     assert!(error["message"].as_str().unwrap().contains("/nowhere"));
 }
+
+#[test]
+fn a_handwritten_service_makes_room_for_the_one_of_its_target() {
+    let ns = Namespace::new("room");
+    let service = crate::support::manifest::service("pet-coverage");
+    let source = Source::new()
+        .with("service.yaml", &[service])
+        .with("pet.yaml", &[deployment("pet")]);
+    ns.sync(&source).ok();
+    source.remove("service.yaml");
+    source.write("pet.yaml", &[deployment("pet"), target("pet")]);
+    // The name is taken for now; what takes it goes all the same, and no endpoint is claimed.
+    ns.sync(&source).arg("--prune").code(2);
+    assert!(!ns.exists("services", "pet-coverage"));
+    assert_eq!(ns.status("pet").get("coverageEndpoint"), None);
+    ns.sync(&source).arg("--prune").ok();
+    assert_eq!(
+        ns.get("services", "pet-coverage")["spec"]["clusterIP"],
+        "None"
+    );
+}
