@@ -36,9 +36,10 @@ struct ListMetadata {
     continue_: Option<String>,
 }
 
+/// An answer of which only the metadata is read.
 #[derive(Deserialize)]
-struct MetadataOnly {
-    metadata: Live,
+pub(super) struct MetadataOnly {
+    pub metadata: Live,
 }
 
 /// The parts of an object that a controller looks at; its metadata would be the larger half of it as JSON.

@@ -1,18 +1,12 @@
 //! Writes: server-side apply, deletes with preconditions, and one guarded merge patch.
 
 use kube::core::params::{DeleteParams, Patch, PatchParams, Preconditions, PropagationPolicy};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::read::{invalid, request, segment};
+use super::read::{MetadataOnly, invalid, request, segment};
 use super::{Cluster, ClusterError, Kind};
 use crate::api::names::{FIELD_MANAGER, INVENTORY_MANAGER, STATUS_MANAGER};
 use crate::plan::{Expected, Live};
-
-#[derive(Deserialize)]
-struct MetadataOnly {
-    metadata: Live,
-}
 
 impl Cluster {
     /// Applies an object and returns its metadata.
