@@ -24,6 +24,10 @@ pub const STATUS_MANAGER: &str = "covergence-status";
 pub const APPLIED_DIGEST: &str = "closurejvm.io/applied-digest";
 /// Annotation of a Sync: the source it was last written from.
 pub const SOURCE: &str = "closurejvm.io/source";
+/// Finalizer of a Sync whose members go with it: it stays until they are gone.
+pub const MEMBERS_FINALIZER: &str = "closurejvm.io/members";
+/// Annotation of a Sync that asks for a run; its value is answered in `status.lastHandledReconcileAt` (as in Flux).
+pub const REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
 /// Label and its value on every child that we render.
 pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "covergence");
 /// Label and its value on coverage Services.

@@ -247,7 +247,7 @@ pub struct SyncStatus {
     /// The last five runs that changed something, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Run>,
-    /// Aspects: `Ready`, and `Stalled` while true.
+    /// Aspects: `Ready`; `Drifted` and `Stalled` only while true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }

@@ -50,7 +50,7 @@ pub async fn show(
 ) -> Result<u8, CliError> {
     let (snapshot, connection) = settings::open(source, cluster).await?;
     let settings = settings::online(source, set, policy, cluster, connection.default_namespace())?;
-    let mut planned = make_plan(&connection, &snapshot, &settings).await?;
+    let mut planned = make_plan((&connection).into(), &snapshot, &settings).await?;
     let Planned { plan, survey, .. } = &mut planned;
     preview(&connection, plan, survey, show.full, settings.concurrency).await?;
     print(&planned, &settings, show)?;

@@ -63,6 +63,7 @@ pub fn prepare(
         known: &known,
         applyset: &applyset,
         force_conflicts: false,
+        serve_targets: true,
         prune: PruneRules {
             enabled: false,
             complete: false,

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
+
 use super::args::{ClusterArgs, PolicyArgs, SetArgs, SourceArgs};
 use super::error::CliError;
 use crate::api::sync::PruneLimit;
@@ -165,12 +167,17 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
         name,
         named: set.name.is_some(),
         source: shown_source(source)?,
+        target_namespace: namespace.clone(),
         namespace,
         prune: false,
         allow_empty: false,
         prune_limit: None,
         force_conflicts: false,
         wait: None,
+        give_way: CancellationToken::new(),
+        serve_targets: true,
+        outlives_members: false,
+        requested_at: None,
         cluster_domain: set.cluster_domain.clone(),
         concurrency: 1,
     })

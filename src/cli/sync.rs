@@ -38,11 +38,11 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
         wait: wait.then_some(*timeout),
         ..settings::online(source, set, policy, cluster, connection.default_namespace())?
     };
-    let mut planned = make_plan(&connection, &snapshot, &settings).await?;
+    let mut planned = make_plan((&connection).into(), &snapshot, &settings).await?;
     let mut installed = Vec::new();
     if !planned.survey.has_our_kinds() {
         installed = install_kinds(&connection).await?;
-        planned = make_plan(&connection, &snapshot, &settings).await?;
+        planned = make_plan((&connection).into(), &snapshot, &settings).await?;
     }
     let mut err = anstream::stderr();
     for name in &installed {
@@ -52,9 +52,13 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
 
     let progress = Progress::new(planned.plan.steps.len(), *output == Output::Text, *all);
     let now = now();
-    let ended = sync(&connection, planned, &settings, &now, &|step, done| {
-        progress.step(step, done)
-    })
+    let ended = sync(
+        (&connection).into(),
+        planned,
+        &settings,
+        &now,
+        &|step, done| progress.step(step, done),
+    )
     .await;
     progress.finish();
     let (planned, report) = ended?;

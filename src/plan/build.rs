@@ -30,6 +30,8 @@ pub struct Inputs<'a> {
     pub applyset: &'a str,
     /// Whether fields that other managers own are taken.
     pub force_conflicts: bool,
+    /// Whether the Services of Targets are part of the plan.
+    pub serve_targets: bool,
     /// What bears on pruning.
     pub prune: PruneRules<'a>,
 }
@@ -56,7 +58,11 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
         .filter(|(_, step)| step.action == Action::Delete)
         .map(|(_, step)| &step.id)
         .collect();
-    let (targets, unreadable) = targets(inputs, &steps);
+    let (targets, unreadable) = if inputs.serve_targets {
+        targets(inputs, &steps)
+    } else {
+        Default::default()
+    };
     let changing: BTreeSet<ObjectId> = steps
         .iter()
         .filter(|step| step.action.is_write())

@@ -102,6 +102,7 @@ pub(super) fn child(
             let (verdict, body) = wanted(inputs, target, service, live);
             let mut step = Step::new(id, verdict.action, verdict.reason);
             step.conflicts = verdict.conflicts;
+            step.drift = verdict.drift;
             step.body = body;
             // A Deployment that is there already has the labels that are selected, whatever becomes of its step.
             let deployment = target.deployment_id();

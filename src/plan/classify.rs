@@ -20,6 +20,8 @@ pub struct Verdict {
     pub force: bool,
     /// Fields of others that stand in the way.
     pub conflicts: Vec<Conflict>,
+    /// Whether others have changed what we had applied.
+    pub drift: bool,
 }
 
 impl Verdict {
@@ -34,8 +36,21 @@ impl Verdict {
             reason: reason.into(),
             force: false,
             conflicts: Vec::new(),
+            drift: false,
         }
     }
+}
+
+/// Tells whether a live object is just what was applied, or is to be left alone.
+pub fn is_as_applied(desired: &Value, digest: &str, live: &Live, applyset: &str) -> bool {
+    let verdict = classify_member(desired, digest, Some(live), applyset);
+    matches!(verdict.action, Action::Unchanged | Action::Keep)
+}
+
+/// Says how a member that was applied as desired differs from that now, if others have changed it since.
+pub fn drift_of(desired: &Value, digest: &str, live: &Live, applyset: &str) -> Option<String> {
+    let verdict = classify_member(desired, digest, Some(live), applyset);
+    verdict.drift.then_some(verdict.reason)
 }
 
 /// Judges a member of an apply set.
@@ -171,7 +186,10 @@ pub fn classify_child(
         .map(|(entry, path)| format!("{path} was added by {}", entry.manager))
         .collect();
     if !foreign.is_empty() {
-        return forced(format!("drift: {}", foreign.join(", ")));
+        return Verdict {
+            drift: true,
+            ..forced(format!("drift: {}", foreign.join(", ")))
+        };
     }
     Verdict::new(Action::Unchanged, "it is as applied")
 }
@@ -307,15 +325,15 @@ fn drift(lost: &[FieldPath], live: &Live) -> Verdict {
         told.push(format!("{more} more"));
     }
     let reason = format!("drift: {}", told.join(", "));
-    if conflicts.is_empty() {
-        Verdict {
-            force: true,
-            ..Verdict::new(Action::Configure, reason)
-        }
+    let action = if conflicts.is_empty() {
+        Action::Configure
     } else {
-        Verdict {
-            conflicts,
-            ..Verdict::new(Action::Refuse, reason)
-        }
+        Action::Refuse
+    };
+    Verdict {
+        force: conflicts.is_empty(),
+        conflicts,
+        drift: true,
+        ..Verdict::new(action, reason)
     }
 }

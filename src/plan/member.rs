@@ -51,6 +51,7 @@ pub(super) fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
         verdict.action = Action::Configure;
         verdict.reason = format!("drift: .spec.replicas was set to {replicas}");
         verdict.force = true;
+        verdict.drift = true;
     }
     // k8s#25238: an autoscaler's replicas are its own, whatever the file says. They are sent as they are, not left out:
     // where the server noted no owner for them, leaving them out would set them to the default of one.
@@ -82,12 +83,14 @@ pub(super) fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
         reason,
         force,
         conflicts,
+        drift,
     } = verdict;
     Step {
         api_version: desired.api_version.clone(),
         origin: Some(desired.origin.clone()),
         needs,
         conflicts,
+        drift,
         expected: live.map(Live::expected),
         body: Body::Apply {
             object,

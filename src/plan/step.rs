@@ -124,6 +124,8 @@ pub struct Step {
     pub owner: Option<ObjectId>,
     /// Fields that others own and that we would take.
     pub conflicts: Vec<Conflict>,
+    /// Whether others have changed what we had applied.
+    pub drift: bool,
     /// The live object, when there is one.
     pub expected: Option<Expected>,
     /// What is sent.
@@ -146,6 +148,7 @@ impl Step {
             needs: Vec::new(),
             owner: None,
             conflicts: Vec::new(),
+            drift: false,
             expected: None,
             body: Body::None,
             diff: None,

@@ -114,6 +114,7 @@ fn plan(desired: &[Desired], known: &Known) -> Plan {
         known,
         applyset: SET,
         force_conflicts: false,
+        serve_targets: true,
         prune: PruneRules {
             enabled: true,
             complete: true,
@@ -381,6 +382,7 @@ fn pruning_stops_at_the_limit_and_says_so() {
         known: &known,
         applyset: SET,
         force_conflicts: false,
+        serve_targets: true,
         prune: PruneRules {
             enabled: true,
             complete: true,

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use super::contents::{going, look_again};
 use super::gate::Gate;
+use super::wait::Waiting;
 use super::{Done, Outcome};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
@@ -35,8 +36,8 @@ pub struct Execution<'a> {
     pub plan: &'a Plan,
     /// The most requests in flight.
     pub concurrency: usize,
-    /// Until when to wait for objects to become healthy; without it nothing is waited for.
-    pub deadline: Option<Instant>,
+    /// How long to wait for objects to become healthy, or to go; without it nothing is waited for.
+    pub waiting: Option<&'a Waiting>,
     /// Is told of each step as it ends.
     pub observe: &'a (dyn Fn(&Step, &Done) + Sync),
 }
@@ -58,7 +59,7 @@ impl Execution<'_> {
             .filter_map(|target| Some((target.id(), target.live.as_ref()?.uid.clone())))
             .collect();
         let batches: BTreeSet<usize> = plan.steps.iter().map(|step| step.batch).collect();
-        let mut gate = Gate::new(plan, self.deadline);
+        let mut gate = Gate::new(plan, self.waiting);
         let going = going(plan);
         for batch in batches {
             gate.wait_for(batch, cluster, kinds, &results).await;
@@ -91,6 +92,11 @@ impl Execution<'_> {
                 }
                 *slot = Some(result);
             }
+            let deleted = |step: &&Step| {
+                step.batch == batch && results.get(&step.id) == Some(&Outcome::Deleted)
+            };
+            let deleted = plan.steps.iter().filter(deleted).collect();
+            gate.wait_for_end_of(deleted, cluster, kinds).await;
             if !definitions.is_empty() {
                 let unserved = self.learn_kinds(kinds, &definitions).await?;
                 for (i, why) in unserved {

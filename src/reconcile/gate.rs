@@ -2,31 +2,32 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use tokio::time::Instant;
-
 use super::Outcome;
-use super::wait::{Unhealthy, wait_until_current};
+use super::wait::{Unhealthy, Waiting, wait_until_current, wait_until_gone};
 use crate::api::ObjectId;
 use crate::cluster::{Cluster, Kinds};
-use crate::plan::{Body, Plan, Step};
+use crate::plan::{Action, Body, Plan, Step};
 
 /// What has been waited for so far.
 pub struct Gate<'a> {
     plan: &'a Plan,
-    /// Until when to wait; without it nothing is waited for.
-    deadline: Option<Instant>,
+    /// How long to wait; without it nothing is waited for.
+    waiting: Option<&'a Waiting>,
     seen: BTreeSet<&'a ObjectId>,
     unhealthy: Vec<(i32, Unhealthy)>,
+    /// What is still being deleted when there is no more time to wait.
+    lingering: Option<&'a ObjectId>,
 }
 
 impl<'a> Gate<'a> {
     /// Makes the gate of a plan.
-    pub fn new(plan: &'a Plan, deadline: Option<Instant>) -> Self {
+    pub fn new(plan: &'a Plan, waiting: Option<&'a Waiting>) -> Self {
         Self {
             plan,
-            deadline,
+            waiting,
             seen: BTreeSet::new(),
             unhealthy: Vec::new(),
+            lingering: None,
         }
     }
 
@@ -38,7 +39,7 @@ impl<'a> Gate<'a> {
         kinds: &Kinds,
         results: &HashMap<&ObjectId, Outcome>,
     ) {
-        let Some(deadline) = self.deadline else {
+        let Some(waiting) = self.waiting else {
             return;
         };
         let now: Vec<&Step> = self
@@ -58,15 +59,31 @@ impl<'a> Gate<'a> {
             .filter(|s| results.get(&s.id).is_some_and(|outcome| outcome.is_good()))
             .filter(|s| self.seen.insert(&s.id))
             .collect();
-        for unhealthy in wait_until_current(cluster, kinds, &base, deadline).await {
+        for unhealthy in wait_until_current(cluster, kinds, &base, waiting).await {
             let step = base.iter().find(|step| step.id == unhealthy.id);
             self.unhealthy
                 .push((step.map_or(0, |step| step.wave), unhealthy));
         }
     }
 
+    /// Waits until objects that were deleted are gone: a controller must not go before what it has to clean up.
+    pub async fn wait_for_end_of(
+        &mut self,
+        deleted: Vec<&'a Step>,
+        cluster: &Cluster,
+        kinds: &Kinds,
+    ) {
+        if let Some(waiting) = self.waiting {
+            let lingering = wait_until_gone(cluster, kinds, deleted, waiting).await;
+            self.lingering = self.lingering.or(lingering);
+        }
+    }
+
     /// Says what keeps a step from being done, if anything.
     pub fn blocks(&self, step: &Step) -> Option<String> {
+        if let Some(id) = self.lingering.filter(|_| step.action == Action::Delete) {
+            return Some(format!("it goes after {id}, which is still being deleted"));
+        }
         let stands_on = |(wave, unhealthy): &&(i32, Unhealthy)| {
             *wave < step.wave || step.needs.contains(&unhealthy.id)
         };

@@ -1,6 +1,8 @@
 //! Drives the pipeline against a cluster.
 
+mod access;
 mod contents;
+pub mod controller;
 mod endpoints;
 mod execute;
 mod gate;
@@ -16,6 +18,7 @@ mod sync;
 mod targets;
 mod wait;
 
+pub use access::Access;
 pub use outcome::{Done, Outcome};
 pub use planning::{Planned, install_kinds, make_plan};
 pub use preview::preview;

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::Settings;
 use super::inventory::Inventory;
-use crate::api::names::{API_VERSION, APPLYSET_ID, APPLYSET_TOOLING, SOURCE, SYNC};
+use crate::api::names::{
+    API_VERSION, APPLYSET_ID, APPLYSET_TOOLING, MEMBERS_FINALIZER, SOURCE, SYNC,
+};
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::plan::Live;
 
@@ -57,7 +59,10 @@ pub async fn keep_inventory(
     let says = |map: &str, key: &str, value: &str| {
         metadata.and_then(|m| m.get(map)?.get(key)?.as_str()) == Some(value)
     };
+    let finalizers = metadata.and_then(|m| m.get("finalizers")?.as_array());
+    let has_ours = finalizers.is_some_and(|all| all.iter().any(|it| it == MEMBERS_FINALIZER));
     if says("labels", APPLYSET_ID, &applyset)
+        && has_ours == settings.outlives_members
         && annotations
             .iter()
             .all(|(key, value)| says("annotations", key, value))
@@ -73,8 +78,11 @@ pub async fn keep_inventory(
         "annotations": annotations,
     });
     let version = metadata.and_then(|m| m.get("resourceVersion"));
-    if let (Some(version), Some(identity)) = (version, identity.as_object_mut()) {
-        identity.insert("resourceVersion".into(), version.clone());
+    if let Some(identity) = identity.as_object_mut() {
+        identity.extend(version.map(|version| ("resourceVersion".into(), version.clone())));
+        if settings.outlives_members {
+            identity.insert("finalizers".into(), json!([MEMBERS_FINALIZER]));
+        }
     }
     let object = json!({
         "apiVersion": API_VERSION,

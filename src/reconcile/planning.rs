@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::contents::guard_contents;
 use super::parent::{check_tooling, other_source};
 use super::survey::survey;
-use super::{Settings, Survey, execute};
+use super::{Access, Settings, Survey, execute};
 use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError};
 use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
@@ -37,12 +37,12 @@ impl Planned {
 /// # Errors
 /// When the server cannot be asked.
 pub async fn make_plan(
-    cluster: &Cluster,
+    access: Access<'_>,
     snapshot: &Snapshot,
     settings: &Settings,
 ) -> Result<Planned, ClusterError> {
     let loaded = load(snapshot, &Limits::default());
-    let survey = survey(cluster, &loaded.documents, settings).await?;
+    let survey = survey(access, &loaded.documents, settings).await?;
     check_tooling(survey.parent.as_ref())?;
     let mut diagnostics = snapshot.diagnostics.clone();
     diagnostics.extend(loaded.diagnostics);
@@ -56,6 +56,7 @@ pub async fn make_plan(
         known: &survey.known,
         applyset: &applyset,
         force_conflicts: settings.force_conflicts,
+        serve_targets: settings.serve_targets,
         prune: PruneRules {
             enabled: settings.prune,
             complete: !diagnostics.iter().any(|d| d.severity == Severity::Error),
@@ -69,7 +70,7 @@ pub async fn make_plan(
         },
     };
     let mut plan = build(&inputs);
-    guard_contents(cluster, &mut plan).await?;
+    guard_contents(access.members, &mut plan).await?;
     Ok(Planned {
         plan,
         survey,

@@ -24,6 +24,10 @@ pub struct Facts<'a> {
     pub done: &'a [Done],
     /// Why the cluster does not look like the source, if so, beyond steps that did not come about.
     pub trouble: Option<&'a str>,
+    /// What others have changed and is left so, if anything.
+    pub drifted: Option<String>,
+    /// The request that this run answers.
+    pub requested_at: Option<&'a str>,
     /// Generation of the Sync's spec.
     pub generation: Option<i64>,
     /// Now, in RFC 3339 with seconds.
@@ -69,6 +73,13 @@ pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
             message,
         }
     };
+    let drifted = facts.drifted.as_ref().map(|what| Finding {
+        type_: "Drifted",
+        status: ConditionStatus::True,
+        reason: "DriftDetected",
+        message: what.clone(),
+    });
+    let findings = [finding].into_iter().chain(drifted).collect();
     let run = Run {
         time: facts.now.to_owned(),
         revision: facts.revision.to_owned(),
@@ -91,18 +102,16 @@ pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
             previous.last_applied_revision.clone()
         },
         rendered_digest: Some(facts.digest.to_owned()),
-        last_handled_reconcile_at: previous.last_handled_reconcile_at.clone(),
+        last_handled_reconcile_at: facts
+            .requested_at
+            .map(str::to_owned)
+            .or_else(|| previous.last_handled_reconcile_at.clone()),
         objects: Some(ObjectCount {
             total: int(facts.total),
             failed: int(failed),
         }),
         runs,
-        conditions: conditions(
-            vec![finding],
-            &previous.conditions,
-            facts.generation,
-            facts.now,
-        ),
+        conditions: conditions(findings, &previous.conditions, facts.generation, facts.now),
     }
 }
 
@@ -136,6 +145,8 @@ mod tests {
             total: 1,
             done,
             trouble: None,
+            drifted: None,
+            requested_at: None,
             generation: Some(1),
             now,
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
 
 use crate::api::names;
 use crate::api::sync::PruneLimit;
@@ -18,8 +19,10 @@ pub struct Settings {
     pub named: bool,
     /// The source, for people: a folder's absolute path, or a repository's URL and a path in it.
     pub source: String,
-    /// Its namespace, and that of objects that name none.
+    /// Its namespace.
     pub namespace: String,
+    /// Namespace of objects that name none.
+    pub target_namespace: String,
     /// Whether what has left the source is deleted.
     pub prune: bool,
     /// Whether an empty source may prune everything.
@@ -30,6 +33,14 @@ pub struct Settings {
     pub force_conflicts: bool,
     /// How long to wait until all objects are healthy; not at all when absent.
     pub wait: Option<Duration>,
+    /// Ends all waiting when it is cancelled: there is something newer to do.
+    pub give_way: CancellationToken,
+    /// Whether the run makes the Services of Targets and writes their status; a controller serves each by itself.
+    pub serve_targets: bool,
+    /// Whether the Sync, when it is deleted, stays until its members are gone.
+    pub outlives_members: bool,
+    /// The `reconcile.fluxcd.io/requestedAt` that this run answers.
+    pub requested_at: Option<String>,
     /// Domain of the cluster's Services.
     pub cluster_domain: String,
     /// The most requests in flight.

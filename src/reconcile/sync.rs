@@ -10,8 +10,8 @@ use super::execute::Execution;
 use super::inventory::Inventory;
 use super::parent::{keep_inventory, other_source, read_parent};
 use super::targets::{Facts as TargetFacts, TargetReport, report_targets};
-use super::wait::{Unhealthy, wait_until_current};
-use super::{Done, Outcome, Planned, Settings, Survey, record};
+use super::wait::{Unhealthy, Waiting, wait_until_current};
+use super::{Access, Done, Outcome, Planned, Settings, Survey, record};
 use crate::api::ObjectId;
 use crate::api::digest::sha256;
 use crate::api::names::{API_VERSION, SYNC};
@@ -45,7 +45,7 @@ pub struct Report {
 /// # Errors
 /// When the server cannot be asked, or the apply set's parent cannot be written: then no member is touched.
 pub async fn sync(
-    cluster: &Cluster,
+    access: Access<'_>,
     mut planned: Planned,
     settings: &Settings,
     now: &str,
@@ -57,21 +57,26 @@ pub async fn sync(
             "the cluster does not know the kind {SYNC} of {API_VERSION}"
         ))
     })?;
-    make_own_namespace(cluster, &planned, settings).await?;
+    make_own_namespace(access.members, &planned, settings).await?;
     let mut settings = settings.clone();
     // What the set was written from is remembered until somebody says that another source takes over.
     if let Some(other) = other_source(planned.survey.parent.as_ref(), &settings) {
         settings.source = other.to_owned();
     }
     let settings = &settings;
-    let (most, written) = widen(cluster, &kind, &mut planned, settings).await?;
+    let (most, written) = widen(access.sync, &kind, &mut planned, settings).await?;
 
     let deadline = settings.wait.map(|wait| Instant::now() + wait);
+    let waiting = deadline.map(|deadline| Waiting {
+        deadline,
+        give_way: settings.give_way.clone(),
+        on_targets: !settings.serve_targets,
+    });
     let execution = Execution {
-        cluster,
+        cluster: access.members,
         plan: &planned.plan,
         concurrency: settings.concurrency,
-        deadline,
+        waiting: waiting.as_ref(),
         observe,
     };
     let kinds = &mut planned.survey.kinds;
@@ -80,9 +85,9 @@ pub async fn sync(
         ..Report::default()
     };
     let run = Run {
-        cluster,
+        access,
         settings,
-        deadline,
+        waiting: waiting.as_ref(),
         now,
     };
     for (step, done) in planned.plan.steps.iter().zip(&report.done) {
@@ -150,7 +155,7 @@ async fn narrow(
         Some(live) => Some(json!({ "metadata": { "resourceVersion": live.resource_version } })),
         None => planned.survey.parent.clone(),
     };
-    match keep_inventory(run.cluster, kind, parent.as_ref(), run.settings, &least).await {
+    match keep_inventory(run.access.sync, kind, parent.as_ref(), run.settings, &least).await {
         // Another run has added to it since; a list that names too much does no harm.
         Ok(_) | Err(ClusterError::Changed(_)) => Ok(()),
         Err(error) => Err(error),
@@ -159,10 +164,10 @@ async fn narrow(
 
 /// What a run is done with.
 struct Run<'a> {
-    cluster: &'a Cluster,
+    access: Access<'a>,
     settings: &'a Settings,
-    /// Until when to wait; without it nothing is waited for.
-    deadline: Option<Instant>,
+    /// How long to wait; without it nothing is waited for.
+    waiting: Option<&'a Waiting>,
     /// In RFC 3339 with seconds.
     now: &'a str,
 }
@@ -186,6 +191,8 @@ async fn write_status(
             total: survey.desired.len(),
             done: &report.done,
             trouble: trouble(planned, report).as_deref(),
+            drifted: drifted(planned),
+            requested_at: run.settings.requested_at.as_deref(),
             generation: generation.or_else(known),
             now: run.now,
         },
@@ -198,7 +205,8 @@ async fn write_status(
         namespace, name, ..
     } = run.settings;
     let body = serde_json::to_value(&status).unwrap_or_default();
-    run.cluster.apply_status(kind, namespace, name, &body).await
+    let cluster = run.access.sync;
+    cluster.apply_status(kind, namespace, name, &body).await
 }
 
 /// Waits if asked to, and writes the status of Targets.
@@ -209,17 +217,21 @@ async fn tend_targets(
 ) -> Result<(), ClusterError> {
     let Planned { plan, survey, .. } = planned;
     let mut targets = plan.targets.clone();
-    if let Some(deadline) = run.deadline {
+    let cluster = run.access.members;
+    if let Some(waiting) = run.waiting {
         let steps = plan.steps.iter().zip(&report.done);
         let good = |(step, done): &(&Step, &Done)| {
             matches!(step.body, Body::Apply { .. }) && done.outcome.is_good()
         };
         let steps: Vec<&Step> = steps.filter(good).map(|(step, _)| step).collect();
-        report.unhealthy = wait_until_current(run.cluster, &survey.kinds, &steps, deadline).await;
+        report.unhealthy = wait_until_current(cluster, &survey.kinds, &steps, waiting).await;
+    }
+    if !run.settings.serve_targets {
+        return Ok(());
     }
     let index = index(&survey.desired);
     let facts = TargetFacts {
-        cluster: run.cluster,
+        cluster,
         kinds: &survey.kinds,
         index: &index,
         plan,
@@ -228,10 +240,10 @@ async fn tend_targets(
         now: run.now,
     };
     loop {
-        let fresh = run.deadline.is_some();
+        let fresh = run.waiting.is_some();
         let results = report_targets(&facts, &targets, &mut survey.known, fresh).await?;
         let settled = results.iter().all(|(report, _)| report.is_settled());
-        if !settled && run.deadline.is_some_and(|end| Instant::now() < end) {
+        if !settled && run.waiting.is_some_and(|waiting| !waiting.is_over()) {
             remember(&mut targets, results);
             tokio::time::sleep(LOOK_AGAIN).await;
             continue;
@@ -329,6 +341,20 @@ fn trouble(planned: &Planned, report: &Report) -> Option<String> {
                 .map(|u| format!("{} is not healthy: {}", u.id, u.health))
         })
         .or_else(|| report.trouble.first().cloned())
+}
+
+/// What others have changed and this run leaves so: three of the objects, and how many more.
+fn drifted(planned: &Planned) -> Option<String> {
+    let left = |step: &&Step| step.drift && !step.action.is_write();
+    let steps: Vec<&Step> = planned.plan.steps.iter().filter(left).collect();
+    let named = steps.iter().take(3);
+    let mut told: Vec<String> = named
+        .map(|step| format!("{}: {}", step.id, step.reason))
+        .collect();
+    if steps.len() > told.len() {
+        told.push(format!("{} more", steps.len() - told.len()));
+    }
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// Digest of all that the source asks for, whatever the order of its files.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
 
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kinds, Place};
@@ -25,6 +26,34 @@ pub struct Unhealthy {
     pub health: Health,
 }
 
+/// How long to wait.
+pub struct Waiting {
+    /// Not longer than this.
+    pub deadline: Instant,
+    /// Not after this is cancelled.
+    pub give_way: CancellationToken,
+    /// Whether to wait for Targets too, whose status a controller writes meanwhile.
+    pub on_targets: bool,
+}
+
+impl Waiting {
+    /// Tells whether no more is to be waited.
+    pub fn is_over(&self) -> bool {
+        self.give_way.is_cancelled() || Instant::now() >= self.deadline
+    }
+
+    /// Waits a moment; tells whether there was time for it.
+    pub async fn a_moment(&self, moment: Duration) -> bool {
+        if Instant::now() + moment > self.deadline {
+            return false;
+        }
+        tokio::select! {
+            () = sleep(moment) => true,
+            () = self.give_way.cancelled() => false,
+        }
+    }
+}
+
 /// Waits until the objects of all these steps are current, one has failed, or the deadline is over; returns those that
 /// are not current.
 ///
@@ -33,10 +62,13 @@ pub async fn wait_until_current(
     cluster: &Cluster,
     kinds: &Kinds,
     steps: &[&Step],
-    deadline: Instant,
+    waiting: &Waiting,
 ) -> Vec<Unhealthy> {
     let mut places: BTreeMap<(&str, &GroupKind), BTreeSet<Place>> = BTreeMap::new();
-    for step in steps.iter().filter(|s| has_health(&s.id.group_kind)) {
+    for step in steps
+        .iter()
+        .filter(|s| has_health(&s.id.group_kind, waiting))
+    {
         let kind = (step.api_version.as_str(), &step.id.group_kind);
         places
             .entry(kind)
@@ -73,10 +105,44 @@ pub async fn wait_until_current(
         let failed = unhealthy
             .iter()
             .any(|u| matches!(u.health, Health::Failed(_)));
-        if unhealthy.is_empty() || failed || Instant::now() + LOOK_AGAIN > deadline {
+        if unhealthy.is_empty() || failed || !waiting.a_moment(LOOK_AGAIN).await {
             return unhealthy;
         }
-        sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// Waits until objects that were deleted are gone, or there is no more time; returns one that is not.
+///
+/// One of the same name that somebody has made since is another one.
+pub async fn wait_until_gone<'a>(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    mut steps: Vec<&'a Step>,
+    waiting: &Waiting,
+) -> Option<&'a ObjectId> {
+    loop {
+        let mut left = Vec::new();
+        for step in steps {
+            let Some(kind) = kinds.any_version(&step.id.group_kind) else {
+                continue;
+            };
+            let namespace = step.id.namespace.as_deref();
+            let found = cluster.get_metadata(kind, namespace, &step.id.name).await;
+            let is_there = match (found, &step.expected) {
+                (Ok(None), _) => false,
+                (Ok(Some(live)), Some(expected)) => live.uid == expected.uid,
+                (Ok(Some(_)), None) => true,
+                (Err(error), _) => error.is_transient(),
+            };
+            if is_there {
+                left.push(step);
+            }
+        }
+        let first = left.first().map(|step| &step.id)?;
+        if !waiting.a_moment(LOOK_AGAIN).await {
+            return Some(first);
+        }
+        steps = left;
     }
 }
 
@@ -89,8 +155,8 @@ fn unread(error: &ClusterError) -> Health {
     }
 }
 
-/// Kinds that are as they should be from the moment they exist need no look. Targets are judged by their own status.
-fn has_health(kind: &GroupKind) -> bool {
+/// Kinds that are as they should be from the moment they exist need no look.
+fn has_health(kind: &GroupKind, waiting: &Waiting) -> bool {
     let plain = [
         "ConfigMap",
         "Secret",
@@ -100,7 +166,7 @@ fn has_health(kind: &GroupKind) -> bool {
         "ResourceQuota",
         "Endpoints",
     ];
-    *kind != Target::group_kind()
+    (waiting.on_targets || *kind != Target::group_kind())
         && kind.group != "rbac.authorization.k8s.io"
         && !(kind.group.is_empty() && plain.contains(&kind.kind.as_str()))
 }

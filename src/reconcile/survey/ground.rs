@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::try_join;
 
-use super::super::Settings;
 use super::super::inventory::Inventory;
+use super::super::{Access, Settings};
 use crate::api::GroupKind;
 use crate::api::names::{API_VERSION, GROUP, SYNC};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
@@ -30,14 +30,15 @@ pub(super) struct Ground {
 
 /// Reads the parent, and asks for the kinds that the source and the parent name.
 pub(super) async fn ground(
-    cluster: &Cluster,
+    access: Access<'_>,
     documents: &[Document],
     settings: &Settings,
 ) -> Result<Ground, ClusterError> {
+    let cluster = access.members;
     let mut versions: BTreeSet<String> = documents.iter().map(|d| d.api_version.clone()).collect();
     versions.extend(["v1", "apps/v1", API_VERSION].map(str::to_owned));
     let (kinds, (parent, hidden)) =
-        try_join!(cluster.kinds(&versions), read_parent(cluster, settings))?;
+        try_join!(cluster.kinds(&versions), read_parent(access.sync, settings))?;
     let mut ground = Ground {
         kinds,
         inventory: Inventory::read(parent.as_ref()),

@@ -131,13 +131,15 @@ pub(super) async fn others(
     cluster: &Cluster,
     kinds: &Kinds,
     desired: &[Desired],
+    all_targets_known: bool,
     known: &mut Known,
 ) -> Result<BTreeSet<String>, ClusterError> {
     let unknown = || desired.iter().filter(|d| known.live(&d.id).is_none());
     let namespaces = unknown().filter_map(|d| d.id.namespace.as_deref());
     let missing_namespaces = missing_namespaces(cluster, kinds, namespaces).await?;
     let mut places: BTreeMap<(&str, &str), BTreeSet<Place>> = BTreeMap::new();
-    for d in unknown().filter(|d| d.id.group_kind != Target::group_kind()) {
+    let is_known = |d: &&Desired| all_targets_known && d.id.group_kind == Target::group_kind();
+    for d in unknown().filter(|d| !is_known(d)) {
         // What is in a namespace that is not there is not there either.
         if d.id
             .namespace

@@ -12,10 +12,10 @@ use tokio::try_join;
 use self::ground::{Ground, ground};
 use self::members::{find_scaled, others};
 use self::targets::{early_services, live_targets, sort_targets, targets_needs};
-use super::Settings;
+use super::{Access, Settings};
 use crate::api::names::{API_VERSION, SYNC, TARGET};
 use crate::api::{GroupKind, crds};
-use crate::cluster::{Cluster, ClusterError, Kinds};
+use crate::cluster::{ClusterError, Kinds};
 use crate::load::{Diagnostic, Document, Schemas};
 use crate::plan::{Known, index};
 use crate::render::{Desired, Resolved, Target, resolve};
@@ -51,7 +51,7 @@ impl Survey {
 /// When the server cannot be asked; then nothing is known and nothing may be done. What we may not read is no error:
 /// it is told in [`Known::unseen`] and [`Known::forbidden`].
 pub async fn survey(
-    cluster: &Cluster,
+    access: Access<'_>,
     documents: &[Document],
     settings: &Settings,
 ) -> Result<Survey, ClusterError> {
@@ -60,7 +60,8 @@ pub async fn survey(
         parent,
         inventory,
         unseen,
-    } = ground(cluster, documents, settings).await?;
+    } = ground(access, documents, settings).await?;
+    let cluster = access.members;
 
     // Kinds that definitions in the source bring along, and our own, which a sync installs.
     let coming = Schemas::of_source(documents, &crds().unwrap_or_default());
@@ -72,7 +73,7 @@ pub async fn survey(
     let Resolved {
         desired,
         diagnostics,
-    } = resolve(documents, scope, &settings.namespace, &applyset);
+    } = resolve(documents, scope, &settings.target_namespace, &applyset);
 
     let mut reach: BTreeSet<String> = desired
         .iter()
@@ -83,12 +84,17 @@ pub async fn survey(
     let mut group_kinds: BTreeSet<GroupKind> =
         desired.iter().map(|d| d.id.group_kind.clone()).collect();
     group_kinds.extend(inventory.group_kinds);
-    // Targets are read whole, which tells their metadata as well.
-    let with_targets = group_kinds.remove(&Target::group_kind());
+    // Targets that are served are read whole, which tells their metadata as well.
+    let serve = settings.serve_targets;
+    let with_targets = serve && group_kinds.remove(&Target::group_kind());
 
     let (mut known, targets, services) = try_join!(
         members::members(cluster, &kinds, &group_kinds, &desired, &reach, &applyset),
-        live_targets(cluster, &kinds, &reach),
+        live_targets(
+            cluster,
+            kinds.get(API_VERSION, TARGET).filter(|_| serve),
+            &reach
+        ),
         early_services(cluster, &kinds, &reach, with_targets),
     )?;
     known.unseen.extend(unseen);
@@ -105,16 +111,18 @@ pub async fn survey(
         }
         Err(_) => {}
     }
-    let missing_namespaces = others(cluster, &kinds, &desired, &mut known).await?;
-    targets_needs(
-        cluster,
-        &kinds,
-        &index(&desired),
-        &missing_namespaces,
-        services,
-        &mut known,
-    )
-    .await?;
+    let missing_namespaces = others(cluster, &kinds, &desired, serve, &mut known).await?;
+    if serve {
+        targets_needs(
+            cluster,
+            &kinds,
+            &index(&desired),
+            &missing_namespaces,
+            services,
+            &mut known,
+        )
+        .await?;
+    }
     find_scaled(cluster, &desired, &mut known).await?;
     Ok(Survey {
         desired,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::try_join;
 
 use super::members::id_of;
-use crate::api::names::{API_VERSION, COMPONENT, MANAGED_BY, TARGET};
+use crate::api::names::{COMPONENT, MANAGED_BY, TARGET};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds, Parts};
 use crate::plan::{Index, Known, Live, child_id, deployment_of};
@@ -14,10 +14,10 @@ use crate::render::{Deployment, LiveTarget, Target, coverage_service};
 /// Reads the Targets of these namespaces. Who may not read them is served none, and told why.
 pub(super) async fn live_targets(
     cluster: &Cluster,
-    kinds: &Kinds,
+    kind: Option<&Kind>,
     namespaces: &BTreeSet<String>,
 ) -> Result<Result<Vec<Parts>, String>, ClusterError> {
-    match kinds.get(API_VERSION, TARGET) {
+    match kind {
         Some(kind) => match cluster.parts_in(kind, namespaces).await {
             Ok(targets) => Ok(Ok(targets)),
             Err(ClusterError::Forbidden(message)) => {

@@ -1,0 +1,3 @@
+//! The long-running service: watches, converges, repairs.
+
+mod queue;
