@@ -18,7 +18,7 @@ const NEVER: Duration = Duration::from_secs(24 * 3600);
 struct Followed {
     path: PathBuf,
     follower: Follower,
-    _directory: TempDir,
+    outer: TempDir,
 }
 
 impl Followed {
@@ -38,7 +38,7 @@ impl Followed {
         Self {
             path,
             follower,
-            _directory: directory,
+            outer: directory,
         }
     }
 
@@ -49,7 +49,7 @@ impl Followed {
 
     /// A path beside the one that is followed, or below the directory.
     fn root(&self) -> &Path {
-        self._directory.path()
+        self.outer.path()
     }
 
     /// Waits for notices until the path reads as these files with these contents.
