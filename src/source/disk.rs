@@ -26,9 +26,9 @@ pub(super) fn kind(found: FileType) -> Kind {
 
 /// What tells one state of a file or directory from the next. The kernel's clock ticks every few milliseconds, so that
 /// two changes within one tick look alike; the next reading finds the second one.
-type Stamp = (u64, u64, u64, (i64, i64), (i64, i64));
+pub(super) type Stamp = (u64, u64, u64, (i64, i64), (i64, i64));
 
-fn stamp(metadata: &Metadata) -> Stamp {
+pub(super) fn stamp(metadata: &Metadata) -> Stamp {
     (
         metadata.dev(),
         metadata.ino(),

@@ -12,6 +12,7 @@ mod limits;
 mod names;
 mod tree;
 mod walk;
+pub mod watch;
 
 pub use error::SourceError;
 pub use limits::Limits;

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use covergence::load::Snapshot;
-use covergence::source::git::{Credentials, GitSource, fetch};
+use covergence::source::git::{Credentials, GitSource, check, fetch};
 use covergence::source::{Limits, SourceError};
 
 use crate::support::git::Work;
@@ -19,9 +19,25 @@ fn source(url: &str, reference: Option<&str>, path: Option<&str>) -> GitSource {
     }
 }
 
+/// Reads; and a check says the same revision.
 fn read(work: &Work, reference: Option<&str>, path: Option<&str>) -> Result<Snapshot, SourceError> {
     let source = source(work.path().to_str().unwrap(), reference, path);
+    let checked = check(&source, Path::new("/nonexistent"), &Limits::default());
     let snapshot = fetch(&source, Path::new("/nonexistent"), &Limits::default());
+    match (&checked, &snapshot) {
+        (Ok(revision), Ok(snapshot)) => assert_eq!(*revision, snapshot.revision),
+        // It looks at no tree.
+        (
+            Ok(_),
+            Err(
+                SourceError::PathMissing { .. }
+                | SourceError::InSubmodule { .. }
+                | SourceError::Repository { .. },
+            ),
+        ) => {}
+        (Err(checked), Err(fetched)) => assert_eq!(checked.to_string(), fetched.to_string()),
+        others => panic!("{others:?}"),
+    }
     // What is opened in place needs no cache, and must not make one.
     assert!(!Path::new("/nonexistent").exists());
     snapshot

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use covergence::load::Snapshot;
-use covergence::source::git::{Credentials, GitSource, fetch};
+use covergence::source::git::{Credentials, GitSource, check, fetch};
 use covergence::source::{Limits, SourceError};
 use tempfile::TempDir;
 
@@ -60,8 +60,22 @@ impl Setup {
             .git(&["-C", bare.to_str().unwrap(), "config", key, value]);
     }
 
+    /// Fetches; and a check before it says the same, be it the revision or why not.
     fn read(&self, url: &str, reference: Option<&str>) -> Result<Snapshot, SourceError> {
-        self.fetch(&source(url, reference))
+        let checked = self.check(&source(url, reference));
+        let fetched = self.fetch(&source(url, reference));
+        match (&checked, &fetched) {
+            (Ok(checked), Ok(snapshot)) => assert_eq!(*checked, snapshot.revision),
+            // What a ref leads to, its name does not tell.
+            (Ok(_), Err(SourceError::NotACommit { .. })) => {}
+            (Err(checked), Err(fetched)) => assert_eq!(checked.to_string(), fetched.to_string()),
+            others => panic!("{url} {reference:?}: {others:?}"),
+        }
+        fetched
+    }
+
+    fn check(&self, source: &GitSource) -> Result<String, SourceError> {
+        check(source, self.cache.path(), &Limits::default())
     }
 
     fn fetch(&self, source: &GitSource) -> Result<Snapshot, SourceError> {
@@ -177,7 +191,8 @@ fn a_commit_is_fetched_alone_or_with_all_history_as_the_server_allows() {
             assert_eq!(snapshot.revision, format!("sha1:{first}"));
         }
         for missing in ["1".repeat(40), "1".repeat(9)] {
-            let error = setup.read(url, Some(&missing)).unwrap_err();
+            // Not by `read`: that a whole commit is missing, no check tells.
+            let error = setup.fetch(&source(url, Some(&missing))).unwrap_err();
             assert!(matches!(error, SourceError::RefNotFound { .. }), "{error}");
         }
     });
@@ -228,6 +243,67 @@ fn c41_a_deleted_branch_is_an_error_until_it_is_back() {
         setup.push();
         setup.read(url, Some("live")).unwrap();
     });
+}
+
+#[test]
+fn a_check_asks_for_the_refs_and_nothing_else() {
+    let setup = Setup::new();
+    let http = Http::start(setup.served.path(), Rules::default());
+    setup.work.git(&["tag", "-a", "v1", "HEAD~1", "-m", "x"]);
+    setup.push();
+    let full = setup.commits[0].as_str();
+    for (reference, revision) in [
+        (None, format!("main@sha1:{}", setup.commits[2])),
+        (Some("v1"), format!("v1@sha1:{}", setup.commits[1])),
+        (Some(full), format!("sha1:{full}")),
+    ] {
+        http.seen.lock().unwrap().clear();
+        assert_eq!(
+            setup.check(&source(&http.url(""), reference)).unwrap(),
+            revision
+        );
+        let seen = http.seen.lock().unwrap();
+        let [(request, _)] = seen.as_slice() else {
+            panic!("{seen:?}");
+        };
+        assert!(
+            request.contains("/info/refs?service=git-upload-pack"),
+            "{request}"
+        );
+    }
+    assert_eq!(setup.entries(), []);
+}
+
+#[test]
+fn a_check_of_an_abbreviated_commit_fetches_once() {
+    let setup = Setup::new();
+    let http = Http::start(setup.served.path(), Rules::default());
+    let source = source(&http.url(""), Some(&setup.commits[0][..10]));
+    let revision = format!("sha1:{}", setup.commits[0]);
+    let packs = |source| {
+        http.seen.lock().unwrap().clear();
+        assert_eq!(setup.check(source).unwrap(), revision);
+        let seen = http.seen.lock().unwrap();
+        seen.iter().filter(|it| it.0.starts_with("POST")).count()
+    };
+    assert!(packs(&source) > 0);
+    assert_eq!(packs(&source), 0);
+}
+
+/// A check shows a refused login and an unreachable server as a fetch does, without the password.
+#[test]
+fn a_check_that_is_not_let_in_says_so() {
+    let setup = Setup::new();
+    let rules = Rules {
+        login: Some("Basic bm90aGluZw==".to_owned()),
+        ..Rules::default()
+    };
+    let http = Http::start(setup.served.path(), rules);
+    let error = setup
+        .check(&source(&http.url("robot:hunter2@"), None))
+        .unwrap_err();
+    assert!(matches!(error, SourceError::Auth { .. }), "{error}");
+    assert!(!error.to_string().contains("hunter2"), "{error}");
 }
 
 #[test]

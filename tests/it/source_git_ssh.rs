@@ -1,11 +1,12 @@
 //! A commit of a repository behind ssh as a source, with a real `sshd`.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use covergence::load::Snapshot;
-use covergence::source::git::{Credentials, GitSource, Material, SshKey, fetch};
+use covergence::source::git::{Credentials, GitSource, Material, SshKey, check, fetch};
 use covergence::source::{Limits, SourceError};
 
 use crate::support::git::Work;
@@ -86,6 +87,7 @@ impl Setup {
         }
     }
 
+    /// Reads; and a check before it says the same, be it the revision or why not.
     fn read(&self, credentials: Credentials) -> Result<Snapshot, SourceError> {
         let user = Command::new("id").arg("-un").output().unwrap().stdout;
         let user = String::from_utf8(user).unwrap();
@@ -98,7 +100,14 @@ impl Setup {
             path: None,
             credentials,
         };
-        fetch(&source, &self.path("cache"), &Limits::default())
+        let checked = check(&source, &self.path("cache"), &Limits::default());
+        let fetched = fetch(&source, &self.path("cache"), &Limits::default());
+        match (&checked, &fetched) {
+            (Ok(revision), Ok(snapshot)) => assert_eq!(*revision, snapshot.revision),
+            (Err(checked), Err(fetched)) => assert_eq!(checked.to_string(), fetched.to_string()),
+            others => panic!("{others:?}"),
+        }
+        fetched
     }
 
     fn host_key_error(&self, credentials: Credentials) -> (String, String) {
@@ -163,7 +172,12 @@ fn c46_ssh_servers_are_recognised_and_let_us_in() {
         assert_eq!(snapshot.files[0].bytes, b"2");
     }
 
-    // Only the tip came.
+    // Only the tip came, and nobody else may read it.
+    let mode = fs::metadata(setup.path("cache"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
     let cache = fs::read_dir(setup.path("cache"))
         .unwrap()
         .map(|it| it.unwrap().path());
@@ -219,6 +233,14 @@ fn c46_ssh_servers_are_recognised_and_let_us_in() {
         passphrase: None,
     }])
     .unwrap();
+    // As a Kubernetes Secret has them.
+    let data = ["identity", "known_hosts", "password"].map(str::to_owned);
+    let locked = fs::read(setup.path("locked")).unwrap();
+    let values = [locked, ed25519.clone().into_bytes(), b"hunter2\n".to_vec()];
+    let secret = data.into_iter().zip(values).collect();
+    setup
+        .read(Credentials::from_secret(&secret).unwrap())
+        .unwrap();
     with(vec![file("stranger"), file("client")]).unwrap();
     with(vec![file("gone"), file("locked"), file("client")]).unwrap();
     let wrong = SshKey {

@@ -62,13 +62,17 @@ pub(super) fn with_entry<T>(
     }
 }
 
-/// Locks an entry until the file is dropped. The lock is the kernel's, so that a killed process leaves none behind.
-fn lock(cache_dir: &Path, name: &str, timeout: Duration) -> io::Result<File> {
+/// Makes the directory for all entries, unless it is there. Private repositories are in it: nobody else may read them.
+pub(super) fn make_directory(cache_dir: &Path) -> io::Result<()> {
     DirBuilder::new()
         .recursive(true)
-        // Private repositories are in there.
         .mode(0o700)
-        .create(cache_dir)?;
+        .create(cache_dir)
+}
+
+/// Locks an entry until the file is dropped. The lock is the kernel's, so that a killed process leaves none behind.
+fn lock(cache_dir: &Path, name: &str, timeout: Duration) -> io::Result<File> {
+    make_directory(cache_dir)?;
     let file = File::create(cache_dir.join(format!("{name}.lock")))?;
     let begin = Instant::now();
     loop {

@@ -41,15 +41,18 @@ pub(super) struct Connection<'r, 'c> {
 }
 
 impl<'a> Server<'a> {
-    /// Connects, and hands the connection to `talk`.
+    /// Connects, and hands the connection to `talk`. Only with a repository can it fetch.
     pub(super) fn connect<T, E: From<SourceError>>(
         &self,
-        repository: &Repository,
+        repository: Option<&Repository>,
         talk: impl FnOnce(Connection<'_, '_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let notes = RefCell::default();
         let explain = |error: Error| E::from(self.explain(&error, &notes));
-        let remote = || repository.remote_anonymous(&self.remote.bare);
+        let remote = || match repository {
+            Some(repository) => repository.remote_anonymous(&self.remote.bare),
+            None => git2::Remote::create_detached(self.remote.bare.as_str()),
+        };
         let (mut first, mut second) = (remote().map_err(explain)?, remote().map_err(explain)?);
         let inner = match (self.open(&mut first, &notes), &self.host_keys) {
             (Ok(inner), _) => inner,

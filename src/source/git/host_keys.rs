@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use sha2::{Digest as _, Sha256};
 
+use super::cache::make_directory;
 use super::credentials::{Credentials, Material};
 use super::known_hosts::{KnownHosts, Verdict, algorithm, record};
 use super::options;
@@ -37,6 +38,11 @@ impl<'a> HostKeys<'a> {
         credentials: &Credentials,
         cache_dir: &Path,
     ) -> Result<Self, SourceError> {
+        // The servers' keys are kept in there, too.
+        make_directory(cache_dir).map_err(|error| SourceError::Cache {
+            entry: cache_dir.to_owned(),
+            detail: error.to_string(),
+        })?;
         let accepted = credentials
             .accept_new_hosts
             .then(|| cache_dir.join("known_hosts"));

@@ -24,6 +24,12 @@ pub(super) fn fetch(
     tree::read(&repository, &commit, &at, limits)
 }
 
+pub(super) fn check(source: &GitSource, path: &Path) -> Result<String, SourceError> {
+    let repository = open(source, path)?;
+    let (name, commit) = find(source, &repository)?;
+    Ok(revision(name.as_deref(), commit.id()))
+}
+
 fn open(source: &GitSource, path: &Path) -> Result<Repository, SourceError> {
     if !path.exists() {
         return Err(SourceError::NotFound {

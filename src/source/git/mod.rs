@@ -10,6 +10,7 @@ mod login;
 mod options;
 mod reference;
 mod remote;
+mod secret;
 mod tree;
 mod url;
 
@@ -52,6 +53,22 @@ pub fn fetch(
     match source.url.place() {
         Place::Local(path) => local::fetch(source, path, limits),
         Place::Remote(remote) => remote::fetch(source, remote, cache_dir, limits),
+    }
+}
+
+/// Tells which revision [`fetch`] would give at present, at the price of the server's list of refs: nothing is fetched and no
+/// file is read. Blocks.
+///
+/// That the commit is there, and the path in it, only a fetch tells. An abbreviated commit is not in the list: it is looked up
+/// among what was fetched, and fetched with all history the first time.
+///
+/// # Errors
+/// As those of [`fetch`], without those that concern the content of the commit.
+pub fn check(source: &GitSource, cache_dir: &Path, limits: &Limits) -> Result<String, SourceError> {
+    options::initialise(limits.timeout);
+    match source.url.place() {
+        Place::Local(path) => local::check(source, path),
+        Place::Remote(remote) => remote::check(source, remote, cache_dir, limits),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use git2::{ErrorCode, Oid, Repository};
+use git2::{Commit, ErrorCode, Oid, Repository};
 use sha2::{Digest as _, Sha256};
 
 use super::cache::{Failed, with_entry};
@@ -25,33 +25,37 @@ pub(super) fn fetch(
     cache_dir: &Path,
     limits: &Limits,
 ) -> Result<Snapshot, SourceError> {
-    let host_keys = match remote.transport {
-        Transport::Ssh => {
-            let repository = source.url.to_string();
-            let credentials = &source.credentials;
-            Some(HostKeys::read(remote, repository, credentials, cache_dir)?)
-        }
-        Transport::Http | Transport::Https | Transport::Git => None,
-    };
-    let server = Server {
-        source,
-        remote,
-        limits,
-        host_keys,
-    };
-    let name = hex(&Sha256::digest(&remote.bare));
-    let timeout = limits.timeout;
-    // Repositories with and without history are kept apart: libgit2 does not mix them well.
-    match with_entry(cache_dir, &name, timeout, |repository, is_new| {
-        server.tip(repository, is_new)
-    })? {
+    let server = Server::new(source, remote, cache_dir, limits)?;
+    let tip = with_entry(
+        cache_dir,
+        &server.entry(),
+        limits.timeout,
+        |repository, is_new| server.tip(repository, is_new),
+    )?;
+    match tip {
         Some(snapshot) => Ok(snapshot),
-        None => with_entry(
-            cache_dir,
-            &format!("{name}-full"),
-            timeout,
-            |repository, _| server.history(repository),
-        ),
+        None => server.with_history(cache_dir, |repository| {
+            let (name, id) = server.search(repository)?;
+            server.read(repository, name.as_deref(), id)
+        }),
+    }
+}
+
+/// Asks for the server's refs only. That needs no cache entry, so that it does not wait for a fetch of the same repository.
+pub(super) fn check(
+    source: &GitSource,
+    remote: &Remote,
+    cache_dir: &Path,
+    limits: &Limits,
+) -> Result<String, SourceError> {
+    let server = Server::new(source, remote, cache_dir, limits)?;
+    match server.connect(None, |connection| server.revision(&connection))? {
+        Some(revision) => Ok(revision),
+        None => server.with_history(cache_dir, |repository| {
+            let (name, id) = server.search(repository)?;
+            let commit = server.commit(repository, id)?;
+            Ok(revision(name.as_deref(), commit.id()))
+        }),
     }
 }
 
@@ -61,10 +65,66 @@ impl From<SourceError> for Failed {
     }
 }
 
-impl Server<'_> {
+impl<'a> Server<'a> {
+    fn new(
+        source: &'a GitSource,
+        remote: &'a Remote,
+        cache_dir: &Path,
+        limits: &'a Limits,
+    ) -> Result<Self, SourceError> {
+        let host_keys = match remote.transport {
+            Transport::Ssh => {
+                let repository = source.url.to_string();
+                let credentials = &source.credentials;
+                Some(HostKeys::read(remote, repository, credentials, cache_dir)?)
+            }
+            Transport::Http | Transport::Https | Transport::Git => None,
+        };
+        Ok(Self {
+            source,
+            remote,
+            limits,
+            host_keys,
+        })
+    }
+
+    /// Names the cache entry for commits without history.
+    fn entry(&self) -> String {
+        hex(&Sha256::digest(&self.remote.bare))
+    }
+
+    /// Uses the cache entry that holds the history. It is another one than that of single commits: libgit2 does not mix them
+    /// well.
+    fn with_history<T>(
+        &self,
+        cache_dir: &Path,
+        use_it: impl Fn(&Repository) -> Result<T, Failed>,
+    ) -> Result<T, SourceError> {
+        let name = format!("{}-full", self.entry());
+        with_entry(cache_dir, &name, self.limits.timeout, |repository, _| {
+            use_it(repository)
+        })
+    }
+
+    /// Tells from the server's refs which commit the source names. Gives nothing if they do not tell.
+    fn revision(&self, connection: &Connection<'_, '_>) -> Result<Option<String>, SourceError> {
+        let wanted = Wanted::new(self.source.reference.as_deref());
+        Ok(match (self.pick(&wanted, connection)?, wanted) {
+            (Some(found), _) => {
+                // For a tag with a message the server also says which commit it leads to.
+                let peeled = format!("{}^{{}}", found.name);
+                let peeled = connection.refs.iter().find(|it| it.name == peeled);
+                let id = peeled.unwrap_or(found).id;
+                Some(revision(label(found).as_deref(), id))
+            }
+            (None, Wanted::Commit(id)) => Some(revision(None, id)),
+            (None, Wanted::Head | Wanted::Name(_)) => None,
+        })
+    }
+
     /// Reads what the source names, fetched alone. Gives nothing if that needs the history.
     fn tip(&self, repository: &Repository, is_new: bool) -> Result<Option<Snapshot>, Failed> {
-        self.connect(repository, |mut connection| {
+        self.connect(Some(repository), |mut connection| {
             let wanted = Wanted::new(self.source.reference.as_deref());
             let (name, id, refspec) = match self.pick(&wanted, &connection)? {
                 Some(found) => (label(found), found.id, refspec(&found.name)),
@@ -88,9 +148,9 @@ impl Server<'_> {
         })
     }
 
-    /// Reads what the source names, fetched with its history.
-    fn history(&self, repository: &Repository) -> Result<Snapshot, Failed> {
-        self.connect(repository, |mut connection| {
+    /// Fetches what the source names with its history. Gives the ref that led to it, and the commit or a tag of it.
+    fn search(&self, repository: &Repository) -> Result<(Option<String>, Oid), Failed> {
+        self.connect(Some(repository), |mut connection| {
             let wanted = Wanted::new(self.source.reference.as_deref());
             if let Some(found) = self.pick(&wanted, &connection)? {
                 let (name, id) = (label(found), found.id);
@@ -99,24 +159,21 @@ impl Server<'_> {
                     self.fetch(&mut connection, &[refspec], 0)
                         .map_err(Failed::Suspect)?;
                 }
-                return self.read(repository, name.as_deref(), id);
+                return Ok((name, id));
             }
             let known = || match wanted {
                 Wanted::Commit(id) => Some(id).filter(|id| has(repository, *id)),
                 Wanted::Name(text) => repository.revparse_single(text).map(|it| it.id()).ok(),
                 Wanted::Head => None,
             };
-            let id = match known() {
-                Some(id) => id,
-                None => {
-                    let all = ["heads", "tags"]
-                        .map(|kind| format!("+refs/{kind}/*:refs/fetched/{kind}/*"));
-                    self.fetch(&mut connection, &all, 0)
-                        .map_err(Failed::Suspect)?;
-                    known().ok_or_else(|| self.not_found(&connection.refs))?
-                }
-            };
-            self.read(repository, None, id)
+            if let Some(id) = known() {
+                return Ok((None, id));
+            }
+            let all = ["heads", "tags"].map(|kind| format!("+refs/{kind}/*:refs/fetched/{kind}/*"));
+            self.fetch(&mut connection, &all, 0)
+                .map_err(Failed::Suspect)?;
+            let id = known().ok_or_else(|| self.not_found(&connection.refs))?;
+            Ok((None, id))
         })
     }
 
@@ -147,34 +204,41 @@ impl Server<'_> {
         self.source.ref_not_found(similar(wanted, names))
     }
 
+    fn commit<'r>(&self, repository: &'r Repository, id: Oid) -> Result<Commit<'r>, Failed> {
+        let found = repository.find_object(id, None);
+        let commit = found.and_then(|object| object.peel_to_commit());
+        commit.map_err(|error| match error.code() {
+            ErrorCode::Peel | ErrorCode::InvalidSpec => {
+                Failed::Final(self.source.not_a_commit(&error))
+            }
+            _ => damaged(repository, error.message().to_owned()),
+        })
+    }
+
     fn read(
         &self,
         repository: &Repository,
         name: Option<&str>,
         id: Oid,
     ) -> Result<Snapshot, Failed> {
-        let damaged = |detail| SourceError::Cache {
-            entry: repository.path().to_owned(),
-            detail,
-        };
-        let found = repository.find_object(id, None);
-        let commit = found.and_then(|object| object.peel_to_commit());
-        let commit = commit.map_err(|error| match error.code() {
-            ErrorCode::Peel | ErrorCode::InvalidSpec => {
-                Failed::Final(self.source.not_a_commit(&error))
-            }
-            _ => Failed::Suspect(damaged(error.message().to_owned())),
-        })?;
+        let commit = self.commit(repository, id)?;
         let at = tree::At {
             repository: self.source.url.to_string(),
             revision: revision(name, commit.id()),
             path: self.source.path.as_deref().unwrap_or_default(),
         };
         tree::read(repository, &commit, &at, self.limits).map_err(|error| match error {
-            SourceError::Repository { detail, .. } => Failed::Suspect(damaged(detail)),
+            SourceError::Repository { detail, .. } => damaged(repository, detail),
             error => Failed::Final(error),
         })
     }
+}
+
+fn damaged(repository: &Repository, detail: String) -> Failed {
+    Failed::Suspect(SourceError::Cache {
+        entry: repository.path().to_owned(),
+        detail,
+    })
 }
 
 /// Tells whether a commit, or a tag of one, was fetched before. A fetch stores all objects of a commit or none.

@@ -1,0 +1,63 @@
+//! Looks at a tree again and again, and has the kernel tell of changes in between where it can.
+
+use std::hash::RandomState;
+use std::path::{self, Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use super::mounts::remote_type;
+use super::scan::scan;
+use super::watches::Watches;
+use super::{Mode, Reason};
+
+/// A path, and what was last seen there.
+pub(super) struct Lookout {
+    path: PathBuf,
+    keys: RandomState,
+    watches: Result<Watches, Reason>,
+    remote: Option<String>,
+    fingerprint: Option<u64>,
+}
+
+impl Lookout {
+    pub(super) fn new(path: PathBuf, bell: Arc<Notify>) -> Self {
+        Self {
+            // Fails for the empty path, which stays what it is: nothing.
+            path: path::absolute(&path).unwrap_or(path),
+            keys: RandomState::new(),
+            watches: Watches::new(bell),
+            remote: None,
+            fingerprint: None,
+        }
+    }
+
+    /// Looks, and tells whether anything is other than the last time. Blocks.
+    pub(super) fn look(&mut self) -> bool {
+        let seen = scan(&self.path, &self.keys, &mut |directory, name| {
+            if let Ok(watches) = &mut self.watches {
+                watches.arm(directory, name);
+            }
+        });
+        // A part of the tree is not worth the watches it takes.
+        if let Ok(watches) = &mut self.watches
+            && let Err(reason) = watches.end_look()
+        {
+            self.watches = Err(reason);
+        }
+        self.remote = seen.device.and_then(remote_type);
+        self.fingerprint.replace(seen.fingerprint) != Some(seen.fingerprint)
+    }
+
+    pub(super) fn mode(&self) -> Mode {
+        match (&self.watches, &self.remote) {
+            (Err(reason), _) => Mode::Polling(reason.clone()),
+            (Ok(_), Some(kind)) => Mode::Polling(Reason::Remote(kind.clone())),
+            (Ok(_), None) => Mode::Notified,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
