@@ -84,6 +84,11 @@ impl Run {
         self.code(0)
     }
 
+    /// The command, and the home that it needs as long as it runs.
+    pub fn into_parts(self) -> (Command, TempDir) {
+        (self.command, self.home)
+    }
+
     /// Starts it and lets it run.
     pub fn start(mut self) -> Running {
         let child = self

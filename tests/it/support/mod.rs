@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod audit;
+pub mod controller;
 pub mod covergence;
 pub mod git;
 pub mod http;

@@ -1,0 +1,218 @@
+//! `covergence run` as a process of a test's own.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::covergence::Run;
+use super::lab::{eventually, shared};
+use super::server::free_port;
+use super::source::{Source, documents};
+
+/// A controller and its configuration. It looks after some namespaces only, since others share the control plane.
+pub struct Controller {
+    child: Child,
+    folder: TempDir,
+    log: Arc<Mutex<Vec<String>>>,
+    port: u16,
+    _home: TempDir,
+}
+
+/// What a controller is started with.
+pub struct Setup<'a> {
+    /// The lab's folder.
+    pub lab: &'a Path,
+    /// Namespaces to look after; the first one holds its Leases.
+    pub namespaces: &'a [&'a str],
+    /// As whom it talks to the API server; the kubeconfig's user when absent.
+    pub user: Option<&'a str>,
+    /// Directories that Syncs may read.
+    pub directories: &'a [&'a Path],
+    /// More of the Config.
+    pub config: Value,
+    /// Syncs of its configuration.
+    pub syncs: &'a [Value],
+}
+
+impl<'a> Setup<'a> {
+    /// For one namespace of the shared control plane, and sources anywhere below the directory of temporary files.
+    pub fn new(namespaces: &'a [&'a str]) -> Self {
+        Self {
+            lab: shared(),
+            namespaces,
+            user: None,
+            directories: &[],
+            config: json!({}),
+            syncs: &[],
+        }
+    }
+
+    /// Starts it and waits until it is ready.
+    pub fn start(&self) -> Controller {
+        let controller = self.launch();
+        controller.wait_until_ready();
+        controller
+    }
+
+    /// Starts it.
+    pub fn launch(&self) -> Controller {
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let temporary = std::env::temp_dir();
+        let mut directories: Vec<&Path> = self.directories.to_vec();
+        directories.push(&temporary);
+        let mut config = json!({
+            "apiVersion": "closurejvm.io/v1alpha1",
+            "kind": "Config",
+            "namespaces": self.namespaces,
+            "directories": directories,
+            "listen": { "web": format!("127.0.0.1:{port}") },
+            "leases": { "namespace": self.namespaces[0], "duration": "3s" },
+            "log": { "format": "Json", "level": "debug,hyper=info,h2=info,tower=info,kube=info" },
+        });
+        merge(&mut config, &self.config);
+        fs::write(folder.path().join("config.yaml"), documents(&[config])).unwrap();
+        fs::write(folder.path().join("syncs.yaml"), documents(self.syncs)).unwrap();
+        let mut run = Run::new(&["run", "--config"])
+            .arg(folder.path())
+            .on(self.lab);
+        if let Some(user) = self.user {
+            run = run.admin(user);
+        }
+        let (mut command, home) = run.into_parts();
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let (sink, stderr) = (log.clone(), child.stderr.take().unwrap());
+        thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                // Shown by the test runner when the test fails.
+                println!("{line}");
+                sink.lock().unwrap().push(line);
+            }
+        });
+        Controller {
+            child,
+            folder,
+            log,
+            port,
+            _home: home,
+        }
+    }
+}
+
+impl Controller {
+    pub fn wait_until_ready(&self) {
+        eventually("the controller is ready", || {
+            let (code, _) = self.http("/readyz")?;
+            (code == 200).then_some(())
+        });
+    }
+
+    /// The folder of its configuration.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// GET: code and body, if it answers.
+    pub fn http(&self, path: &str) -> Option<(u16, String)> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        std::io::Write::write_all(&mut stream, request.as_bytes()).ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        let code = answer.split(' ').nth(1)?.parse().ok()?;
+        let (_, body) = answer.split_once("\r\n\r\n")?;
+        Some((code, body.to_owned()))
+    }
+
+    /// The sum of all series of a metric whose labels hold all these texts.
+    pub fn metric(&self, name: &str, labels: &[&str]) -> f64 {
+        let (_, text) = self.http("/metrics").expect("metrics");
+        let lines = text.lines().filter(|line| {
+            let series = line.split(' ').next().unwrap_or_default();
+            let is_it = series == name || series.starts_with(&format!("{name}{{"));
+            is_it && labels.iter().all(|label| series.contains(label))
+        });
+        lines
+            .filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok())
+            .sum()
+    }
+
+    /// Lines of its log that hold a text.
+    pub fn logged(&self, text: &str) -> Vec<String> {
+        let log = self.log.lock().unwrap();
+        log.iter().filter(|line| line.contains(text)).cloned().collect()
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// SIGKILL.
+    pub fn kill(mut self) {
+        let _ = self.child.kill();
+        self.child.wait().unwrap();
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: i32) {
+        let pid = i32::try_from(self.child.id()).unwrap();
+        // SAFETY: only a number goes in; the child was not waited for, so that the id is still its own.
+        #[allow(unsafe_code)]
+        let sent = unsafe { libc::kill(pid, signal) };
+        assert_eq!(sent, 0);
+    }
+
+    /// Tells whether it has ended, and how.
+    pub fn ended(&mut self) -> Option<i32> {
+        let status = self.child.try_wait().unwrap()?;
+        Some(status.code().unwrap_or(-1))
+    }
+}
+
+impl Drop for Controller {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A Sync of a directory.
+pub fn directory_sync(namespace: &str, name: &str, source: &Source, spec: Value) -> Value {
+    let mut all = json!({ "source": { "directory": { "path": source.path() } }, "prune": true });
+    merge(&mut all, &spec);
+    sync(namespace, name, all)
+}
+
+/// A Sync.
+pub fn sync(namespace: &str, name: &str, spec: Value) -> Value {
+    json!({
+        "apiVersion": "closurejvm.io/v1alpha1",
+        "kind": "Sync",
+        "metadata": { "namespace": namespace, "name": name },
+        "spec": spec,
+    })
+}
+
+fn merge(into: &mut Value, from: &Value) {
+    match (into, from) {
+        (Value::Object(into), Value::Object(from)) => {
+            for (key, value) in from {
+                merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, from) => *into = from.clone(),
+    }
+}
