@@ -3,12 +3,14 @@
 pub mod condition;
 mod crd;
 pub mod digest;
+mod duration;
 pub mod names;
 mod object;
 pub mod sync;
 pub mod target;
 
 pub use crd::crds;
+pub use duration::parse_duration;
 pub use object::{GroupKind, ObjectId, Scope, split_api_version};
 pub use sync::Sync;
 pub use target::ClosureJVMTarget;

@@ -205,7 +205,7 @@ pub struct SyncArgs {
     #[arg(long)]
     pub wait: bool,
     /// How long to wait, for instance 90s or 5m.
-    #[arg(long, value_name = "TIME", default_value = "5m", requires = "wait", value_parser = super::settings::duration)]
+    #[arg(long, value_name = "TIME", default_value = "5m", requires = "wait", value_parser = crate::api::parse_duration)]
     pub timeout: std::time::Duration,
     /// List unchanged objects too.
     #[arg(long)]

@@ -1,7 +1,6 @@
 //! What the arguments mean: defaults filled in, values checked, the source read.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -25,41 +24,6 @@ pub fn prune_limit(text: &str) -> Result<PruneLimit, String> {
     match percent.filter(|percent| *percent <= 100) {
         Some(_) => Ok(PruneLimit::Percent(text.to_owned())),
         None => Err("give a count, such as 10, or a percentage, such as 25%".into()),
-    }
-}
-
-/// Reads a length of time as Go writes it: `90s`, `1m30s`, `250ms`.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    // A year: longer than anybody waits, and short enough for any clock.
-    const MOST: Duration = Duration::from_secs(365 * 24 * 3600);
-    let wrong = || "give a time such as 90s, 5m or 1h30m".to_owned();
-    let mut total = Duration::ZERO;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
-        let (number, tail) = rest.split_at(digits);
-        let unit = tail
-            .find(|c: char| c.is_ascii_digit())
-            .unwrap_or(tail.len());
-        let (unit, tail) = tail.split_at(unit);
-        let number: u64 = number.parse().map_err(|_| wrong())?;
-        let seconds = |factor: u64| number.checked_mul(factor).map(Duration::from_secs);
-        let part = match unit {
-            "ms" => Some(Duration::from_millis(number)),
-            "s" => seconds(1),
-            "m" => seconds(60),
-            "h" => seconds(3600),
-            _ => None,
-        };
-        total = part
-            .and_then(|part| total.checked_add(part))
-            .ok_or_else(wrong)?;
-        rest = tail;
-    }
-    if text.is_empty() || total > MOST {
-        Err(wrong())
-    } else {
-        Ok(total)
     }
 }
 
@@ -176,6 +140,7 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
         wait: None,
         give_way: CancellationToken::new(),
         serve_targets: true,
+        writes_status: true,
         outlives_members: false,
         requested_at: None,
         cluster_domain: set.cluster_domain.clone(),
@@ -268,25 +233,6 @@ fn is_label(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_read_as_go_writes_them() {
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
-        for wrong in [
-            "",
-            "8761h",
-            "5",
-            "m",
-            "1d",
-            "-1s",
-            "99999999999999999999s",
-            "18446744073709551615h",
-        ] {
-            assert!(duration(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn limits_are_counts_or_percentages() {

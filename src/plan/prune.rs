@@ -34,6 +34,23 @@ pub struct PruneRules<'a> {
     pub members: usize,
 }
 
+impl PruneRules<'_> {
+    /// Nothing may go.
+    pub fn nothing() -> Self {
+        Self {
+            enabled: false,
+            complete: true,
+            unseen: None,
+            other_source: None,
+            empty: true,
+            allow_empty: false,
+            limit: None,
+            own_namespace: "",
+            members: 0,
+        }
+    }
+}
+
 /// Decides whether anything may be pruned.
 ///
 /// # Errors

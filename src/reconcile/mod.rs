@@ -1,6 +1,7 @@
 //! Drives the pipeline against a cluster.
 
 mod access;
+mod clock;
 mod contents;
 pub mod controller;
 mod endpoints;
@@ -12,6 +13,7 @@ mod parent;
 mod planning;
 mod preview;
 mod record;
+mod serve;
 mod settings;
 mod survey;
 mod sync;
@@ -19,11 +21,13 @@ mod targets;
 mod wait;
 
 pub use access::Access;
+pub use clock::now;
 pub use outcome::{Done, Outcome};
 pub use planning::{Planned, install_kinds, make_plan};
 pub use preview::preview;
-pub use settings::Settings;
+pub use serve::{Served, serve};
+pub use settings::{Settings, applyset_id};
 pub use survey::Survey;
-pub use sync::{Report, sync};
+pub use sync::{Report, is_good, rendered_digest, sync};
 pub use targets::TargetReport;
 pub use wait::Unhealthy;

@@ -6,7 +6,7 @@ use futures_util::{StreamExt, stream};
 use serde::Serialize;
 
 use super::endpoints::endpoint_counts;
-use super::{Done, Outcome, Settings};
+use super::{Done, Outcome};
 use crate::api::condition::ConditionStatus;
 use crate::api::names::{API_VERSION, TARGET};
 use crate::api::target::{Phase, TargetStatus};
@@ -49,8 +49,10 @@ pub struct Facts<'a> {
     pub plan: &'a Plan,
     /// What became of it.
     pub done: &'a [Done],
-    /// What is asked for.
-    pub settings: &'a Settings,
+    /// Domain of the cluster's Services.
+    pub cluster_domain: &'a str,
+    /// The most requests in flight.
+    pub concurrency: usize,
     /// Now, in RFC 3339 with seconds.
     pub now: &'a str,
 }
@@ -107,13 +109,13 @@ pub async fn report_targets(
             &target,
             deployment.as_ref(),
             &service,
-            &facts.settings.cluster_domain,
+            facts.cluster_domain,
             facts.now,
         );
         write(facts, target, status)
     });
     Ok(stream::iter(writes)
-        .buffered(facts.settings.concurrency.max(1))
+        .buffered(facts.concurrency.max(1))
         .collect()
         .await)
 }

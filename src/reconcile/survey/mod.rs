@@ -11,6 +11,7 @@ use tokio::try_join;
 
 use self::ground::{Ground, ground};
 use self::members::{find_scaled, others};
+pub(super) use self::targets::target_needs;
 use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::{Access, Settings};
 use crate::api::names::{API_VERSION, SYNC, TARGET};

@@ -189,3 +189,27 @@ async fn read_needs(
     );
     Ok(())
 }
+
+/// Reads what the one Target that is known needs.
+///
+/// # Errors
+/// When the server cannot be asked. What we may not read is told in [`Known::blind`].
+pub async fn target_needs(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    known: &mut Known,
+) -> Result<(), ClusterError> {
+    let services = known.targets.values().map(child_id);
+    let places: Vec<_> = services.map(|id| (id.namespace, id.name)).collect();
+    // By name where a watch has all Services of Targets, instead of a list of those of the whole namespace.
+    let early = cluster.watched_services(&places);
+    targets_needs(
+        cluster,
+        kinds,
+        &Index::new(),
+        &BTreeSet::new(),
+        early,
+        known,
+    )
+    .await
+}

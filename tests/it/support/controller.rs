@@ -128,7 +128,8 @@ impl Controller {
     /// GET: code and body, if it answers.
     pub fn http(&self, path: &str) -> Option<(u16, String)> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         std::io::Write::write_all(&mut stream, request.as_bytes()).ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).ok()?;
@@ -153,7 +154,10 @@ impl Controller {
     /// Lines of its log that hold a text.
     pub fn logged(&self, text: &str) -> Vec<String> {
         let log = self.log.lock().unwrap();
-        log.iter().filter(|line| line.contains(text)).cloned().collect()
+        log.iter()
+            .filter(|line| line.contains(text))
+            .cloned()
+            .collect()
     }
 
     pub fn pid(&self) -> u32 {
