@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures_util::future::{join_all, try_join_all};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
+use http::Request;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroupList, APIResourceList};
 use kube::core::ApiResource;
 use tokio::time::timeout;
 
-use super::connect::in_time;
+use super::read::segment;
+use super::send::Verb;
 use super::{Cluster, ClusterError};
 use crate::api::{GroupKind, Scope, Sync, split_api_version};
 
@@ -148,7 +150,7 @@ impl Cluster {
     }
 
     async fn api_versions(&self) -> Result<BTreeSet<String>, ClusterError> {
-        let list = in_time(self.client.list_api_groups()).await?;
+        let list: APIGroupList = self.read(Verb::Get, get("/apis")?).await?;
         let versions = list.groups.into_iter().flat_map(|group| group.versions);
         let mut versions: BTreeSet<String> = versions.map(|v| v.group_version).collect();
         versions.insert("v1".into());
@@ -156,14 +158,20 @@ impl Cluster {
     }
 
     async fn resources(&self, api_version: &str) -> Result<Option<APIResourceList>, ClusterError> {
-        let answer = match split_api_version(api_version) {
-            ("", version) => in_time(self.client.list_core_api_resources(version)).await,
-            _ => in_time(self.client.list_api_group_resources(api_version)).await,
+        let path = match split_api_version(api_version) {
+            ("", version) => format!("/api/{}", segment(version)),
+            (group, version) => format!("/apis/{}/{}", segment(group), segment(version)),
         };
-        match answer {
+        match self.read(Verb::Get, get(&path)?).await {
             Ok(list) => Ok(Some(list)),
             Err(ClusterError::NotFound(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+fn get(path: &str) -> Result<Request<Vec<u8>>, ClusterError> {
+    Request::get(path)
+        .body(Vec::new())
+        .map_err(|error| ClusterError::Invalid(error.to_string()))
 }

@@ -3,8 +3,10 @@
 mod connect;
 mod error;
 mod gather;
+mod identity;
 mod kinds;
 mod read;
+mod send;
 mod write;
 
 pub use connect::{Cluster, ConnectOptions, context_namespace};
@@ -12,3 +14,4 @@ pub use error::ClusterError;
 pub use gather::Place;
 pub use kinds::{Kind, Kinds};
 pub use read::Parts;
+pub use send::{Observer, WriteGuard};

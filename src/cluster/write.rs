@@ -4,6 +4,7 @@ use kube::core::params::{DeleteParams, Patch, PatchParams, Preconditions, Propag
 use serde_json::{Value, json};
 
 use super::read::{MetadataOnly, invalid, request, segment};
+use super::send::Verb;
 use super::{Cluster, ClusterError, Kind};
 use crate::api::names::{FIELD_MANAGER, INVENTORY_MANAGER, STATUS_MANAGER};
 use crate::plan::{Expected, Live};
@@ -12,7 +13,8 @@ impl Cluster {
     /// Applies an object and returns its metadata.
     ///
     /// # Errors
-    /// As the server answers; [`ClusterError::FieldConflict`] only without `force`.
+    /// As the server answers; [`ClusterError::FieldConflict`] only without `force`. As with all that writes,
+    /// [`ClusterError::NotOurs`] when the guard does not permit it.
     pub async fn apply(
         &self,
         kind: &Kind,
@@ -45,7 +47,7 @@ impl Cluster {
                 &Patch::Apply(object),
             )
             .map_err(invalid)?;
-        let applied: MetadataOnly = self.request(request).await?;
+        let applied: MetadataOnly = self.write(Verb::Patch, request).await?;
         Ok(applied.metadata)
     }
 
@@ -64,7 +66,7 @@ impl Cluster {
         let request = request(kind, namespace)
             .patch(&segment(name), &params, &Patch::Apply(object))
             .map_err(invalid)?;
-        self.request(request).await
+        self.read(Verb::Patch, request).await
     }
 
     /// Applies the status of one of our kinds; fields that are left out are cleared.
@@ -92,7 +94,7 @@ impl Cluster {
                 &Patch::Apply(&body),
             )
             .map_err(invalid)?;
-        self.request::<MetadataOnly>(request).await?;
+        self.write::<MetadataOnly>(Verb::Patch, request).await?;
         Ok(())
     }
 
@@ -123,7 +125,7 @@ impl Cluster {
         let request = request(kind, namespace)
             .patch_metadata(&segment(name), &params, &Patch::Merge(&patch))
             .map_err(invalid)?;
-        self.request::<MetadataOnly>(request).await?;
+        self.write::<MetadataOnly>(Verb::Patch, request).await?;
         Ok(())
     }
 
@@ -149,7 +151,7 @@ impl Cluster {
         let request = request(kind, namespace)
             .delete(&segment(name), &params)
             .map_err(invalid)?;
-        match self.request::<Value>(request).await {
+        match self.write::<Value>(Verb::Delete, request).await {
             Ok(_) | Err(ClusterError::NotFound(_)) => Ok(()),
             Err(error) => Err(error),
         }
