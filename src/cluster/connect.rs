@@ -10,6 +10,7 @@ use kube::{Client, Config};
 use tokio::sync::Semaphore;
 
 use super::ClusterError;
+use super::cache::Cache;
 use super::identity::Identity;
 use super::send::{ANSWER_WITHIN, Observer, WriteGuard};
 
@@ -30,12 +31,13 @@ pub struct ConnectOptions {
 #[derive(Clone)]
 pub struct Cluster {
     pub(super) client: Client,
-    config: Arc<Config>,
-    default_namespace: String,
+    pub(super) config: Arc<Config>,
+    pub(super) default_namespace: String,
     pub(super) identity: Arc<Identity>,
     pub(super) guard: Option<Arc<dyn WriteGuard>>,
     pub(super) observer: Option<Arc<Observer>>,
     pub(super) requests: Option<Arc<Semaphore>>,
+    pub(super) cache: Option<Arc<Cache>>,
 }
 
 impl Cluster {
@@ -69,6 +71,7 @@ impl Cluster {
             guard: None,
             observer: None,
             requests: None,
+            cache: None,
         })
     }
 

@@ -27,16 +27,16 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
 const LIST_TRIES: u32 = 3;
 
 #[derive(Deserialize)]
-struct List<T> {
+pub(super) struct List<T> {
     #[serde(default)]
-    metadata: ListMetadata,
+    pub metadata: ListMetadata,
     /// `null` when there are none (seen on v1.20.2).
-    items: Option<Vec<T>>,
+    pub items: Option<Vec<T>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct ListMetadata {
+pub(super) struct ListMetadata {
     resource_version: String,
     #[serde(rename = "continue")]
     continue_: Option<String>,
@@ -49,20 +49,9 @@ pub(super) struct Listed<T> {
 }
 
 /// An answer of which only the metadata is read.
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 pub(super) struct MetadataOnly {
     pub metadata: Live,
-}
-
-/// The parts of an object that a controller looks at; its metadata would be the larger half of it as JSON.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Parts {
-    /// Metadata.
-    pub metadata: Live,
-    /// What it asks for.
-    pub spec: Option<Value>,
-    /// How it is.
-    pub status: Option<Value>,
 }
 
 impl Cluster {
@@ -140,19 +129,8 @@ impl Cluster {
             .map(|object| object.metadata))
     }
 
-    /// Lists objects of a kind, of which only some parts are kept.
-    ///
-    /// # Errors
-    /// As the server answers.
-    pub async fn list_parts(
-        &self,
-        kind: &Kind,
-        namespace: Option<&str>,
-    ) -> Result<Vec<Parts>, ClusterError> {
-        self.list(kind, namespace, None, Request::list).await
-    }
-
-    async fn list<T: DeserializeOwned>(
+    /// Lists objects of a kind, of which is kept what `T` reads.
+    pub(super) async fn list<T: DeserializeOwned>(
         &self,
         kind: &Kind,
         namespace: Option<&str>,
@@ -168,26 +146,26 @@ impl Cluster {
     }
 
     /// Lists page by page, and from the start when the server no longer has the rest of the list.
-    pub(super) async fn list_pages<T: DeserializeOwned>(
+    pub(super) async fn list_pages<T>(
         &self,
         selector: Option<&str>,
         build: impl Fn(&ListParams) -> Result<http::Request<Vec<u8>>, kube::core::request::Error>,
-        read: impl Fn(&[u8]) -> Result<List<T>, serde_json::Error>,
+        read_page: impl Fn(&[u8]) -> Result<List<T>, serde_json::Error>,
     ) -> Result<Listed<T>, ClusterError> {
         let mut tries = 1;
         loop {
-            match self.list_once(selector, &build, &read).await {
+            match self.list_once(selector, &build, &read_page).await {
                 Err(ClusterError::Expired(_)) if tries < LIST_TRIES => tries += 1,
                 answer => return answer,
             }
         }
     }
 
-    async fn list_once<T: DeserializeOwned>(
+    async fn list_once<T>(
         &self,
         selector: Option<&str>,
         build: impl Fn(&ListParams) -> Result<http::Request<Vec<u8>>, kube::core::request::Error>,
-        read: impl Fn(&[u8]) -> Result<List<T>, serde_json::Error>,
+        read_page: impl Fn(&[u8]) -> Result<List<T>, serde_json::Error>,
     ) -> Result<Listed<T>, ClusterError> {
         let mut params = ListParams {
             label_selector: selector.map(str::to_owned),
@@ -202,7 +180,7 @@ impl Cluster {
             let List {
                 metadata,
                 items: found,
-            } = read(page.as_ref()).map_err(|error| unreadable(&error))?;
+            } = read_page(page.as_ref()).map_err(|error| unreadable(&error))?;
             items.extend(found.unwrap_or_default());
             match metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => params = params.continue_token(&token),
