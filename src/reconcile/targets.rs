@@ -190,15 +190,13 @@ async fn refresh_deployments(
     else {
         return Ok(());
     };
-    for ((namespace, name), object) in facts.cluster.objects_of(kind, places).await? {
+    for ((namespace, name), deployment) in facts.cluster.deployments_of(kind, places).await? {
         let id = ObjectId {
             group_kind: GroupKind::new("apps", "Deployment"),
             namespace,
             name,
         };
-        known
-            .deployments
-            .extend(Deployment::from_live(&object).map(|d| (id, d)));
+        known.deployments.insert(id, deployment);
     }
     Ok(())
 }

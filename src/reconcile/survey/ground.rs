@@ -62,9 +62,7 @@ async fn read_parent(
     cluster: &Cluster,
     settings: &Settings,
 ) -> Result<(Option<Value>, Option<String>), ClusterError> {
-    let kind = Kind::sync();
-    let answer = cluster.get(&kind, Some(&settings.namespace), &settings.name);
-    match answer.await {
+    match cluster.sync(&settings.namespace, &settings.name).await {
         Ok(parent) => Ok((parent, None)),
         Err(ClusterError::Forbidden(message)) => Ok((None, Some(message))),
         Err(error) => Err(error),
