@@ -1,5 +1,6 @@
 //! Drives the pipeline against a cluster.
 
+pub mod configuration;
 mod contents;
 mod endpoints;
 mod execute;
