@@ -1,6 +1,7 @@
 //! The contract: kinds, names, annotations, conditions. Plain data, no IO.
 
 pub mod condition;
+pub mod config;
 mod crd;
 pub mod digest;
 mod duration;
@@ -9,6 +10,7 @@ mod object;
 pub mod sync;
 pub mod target;
 
+pub use config::Config;
 pub use crd::crds;
 pub use duration::parse_duration;
 pub use object::{GroupKind, ObjectId, Scope, split_api_version};

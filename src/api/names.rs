@@ -9,6 +9,8 @@ pub const API_VERSION: &str = "closurejvm.io/v1alpha1";
 
 /// Kind of a source and its apply set.
 pub const SYNC: &str = "Sync";
+/// Kind of the controller's settings, which are in files only.
+pub const CONFIG: &str = "Config";
 /// Kind of a Deployment whose coverage is wanted.
 pub const TARGET: &str = "ClosureJVMTarget";
 

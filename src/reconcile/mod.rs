@@ -2,6 +2,7 @@
 
 mod access;
 mod clock;
+pub mod configuration;
 mod contents;
 pub mod controller;
 mod endpoints;
