@@ -27,6 +27,7 @@ mod plan_requests;
 mod prune_contents;
 mod prune_guards;
 mod prune_reach;
+mod rbac_command;
 mod reference_deployment;
 mod reference_drift;
 mod reference_ownership;
