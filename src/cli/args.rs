@@ -33,6 +33,8 @@ pub enum Command {
     Sync(SyncArgs),
     /// Print the CustomResourceDefinitions of ClosureJVMTarget and Sync.
     Crd(CrdArgs),
+    /// Print the least rights that syncing the source takes; needs no cluster.
+    Rbac(RbacArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -49,6 +51,7 @@ impl Command {
             Self::Diff(args) => args.output == Output::Json,
             Self::Sync(args) => args.output == Output::Json,
             Self::Crd(args) => args.output == Format::Json,
+            Self::Rbac(args) => args.output == Format::Json,
             Self::Completions { .. } => false,
         }
     }
@@ -217,6 +220,39 @@ pub struct SyncArgs {
 
 #[derive(Debug, Args)]
 pub struct CrdArgs {
+    /// How objects are printed.
+    #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
+    pub output: Format,
+}
+
+/// A ServiceAccount, as `NAME` or `NAMESPACE/NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountRef {
+    pub namespace: Option<String>,
+    pub name: String,
+}
+
+#[derive(Debug, Args)]
+pub struct RbacArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// Who gets the rights: in the Sync's namespace, unless another is named. If not given, what the Sync names, when it is in the source, or one of the Sync's name.
+    #[arg(long, value_name = "[NS/]NAME", value_parser = super::settings::account)]
+    pub service_account: Option<AccountRef>,
+    /// Include what deleting takes, for objects that leave the source. Implied by a Sync in the source that deletes.
+    #[arg(long)]
+    pub prune: bool,
+    /// Let the account write objects of any name, for sources whose objects come and go. Objects without a namespace stay limited to their names.
+    #[arg(long)]
+    pub any_name: bool,
+    /// Include what `covergence sync` does as this account, and the controller as itself: keep the Sync, serve Targets.
+    #[arg(long)]
+    pub one_shot: bool,
+    /// Secret beside the Sync that its `secretRef` or `verify` names (repeatable). Those of a Sync in the source are known.
+    #[arg(long = "secret", value_name = "NAME", value_parser = super::settings::object_name)]
+    pub secrets: Vec<String>,
     /// How objects are printed.
     #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
     pub output: Format,

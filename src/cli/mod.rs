@@ -8,6 +8,7 @@ mod error;
 mod json;
 mod offline;
 mod progress;
+mod rbac;
 mod render;
 mod settings;
 mod steps;
@@ -75,6 +76,7 @@ fn dispatch(command: Command) -> Result<u8, CliError> {
     match command {
         Command::Crd(args) => crd::run(&args),
         Command::Completions { shell } => completions(shell),
+        Command::Rbac(args) => runtime()?.block_on(rbac::run(&args)),
         Command::Render(args) => runtime()?.block_on(render::run(&args)),
         Command::Validate(args) => runtime()?.block_on(validate::run(&args)),
         Command::Diff(args) => runtime()?.block_on(diff::run(&args)),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tokio_util::sync::CancellationToken;
 
-use super::args::{ClusterArgs, PolicyArgs, SetArgs, SourceArgs};
+use super::args::{AccountRef, ClusterArgs, PolicyArgs, SetArgs, SourceArgs};
 use super::error::CliError;
 use crate::api::sync::PruneLimit;
 use crate::cluster::{Cluster, ClusterError, ConnectOptions, context_namespace};
@@ -213,13 +213,38 @@ pub fn namespace(text: &str) -> Result<String, String> {
     }
 }
 
+/// Reads a ServiceAccount, `NAME` or `NAMESPACE/NAME`.
+pub fn account(text: &str) -> Result<AccountRef, String> {
+    let (space, account) = match text.split_once('/') {
+        Some((space, account)) => (Some(namespace(space)?), account),
+        None => (None, text),
+    };
+    Ok(AccountRef {
+        namespace: space,
+        name: object_name(account)?,
+    })
+}
+
+/// Checks the name of an object.
+pub fn object_name(text: &str) -> Result<String, String> {
+    if is_subdomain(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a name has lower-case letters, digits, dashes and dots, up to 253".into())
+    }
+}
+
 /// Checks a domain.
 pub fn domain(text: &str) -> Result<String, String> {
-    if text.len() <= 253 && text.split('.').all(is_label) {
+    if is_subdomain(text) {
         Ok(text.to_owned())
     } else {
         Err("give a domain such as cluster.local".into())
     }
+}
+
+fn is_subdomain(text: &str) -> bool {
+    text.len() <= 253 && text.split('.').all(is_label)
 }
 
 fn is_label(name: &str) -> bool {

@@ -15,6 +15,7 @@ mod member;
 mod order;
 mod prune;
 mod redact;
+mod rights;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -32,4 +33,5 @@ pub use member::maybe_scaled;
 pub use order::depends_on;
 pub use prune::{PruneRules, judge_contents, still_goes, takes_others_along};
 pub use redact::is_secret;
+pub use rights::{Account, Terms, least_rights, roles};
 pub use step::{Action, Body, Conflict, Expected, Plan, Step};

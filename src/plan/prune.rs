@@ -141,6 +141,12 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
     (Action::Delete, "it has left the source".into())
 }
 
+/// Tells whether an object of a source could be pruned, should it leave: by what it is, and by its own marks.
+pub(super) fn may_ever_go(id: &ObjectId, object: &Value, own_namespace: &str) -> bool {
+    Live::from_object(object)
+        .is_ok_and(|live| stays(&live).is_none() && vital(id, &live, own_namespace).is_none())
+}
+
 /// Finds what says that a live object is not to be deleted, or not to be touched at all.
 fn stays(live: &Live) -> Option<String> {
     keeps(live).or_else(|| leaves_alone(&Value::Null, Some(live)))
