@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
-use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
-
 use super::args::{Output, SyncArgs};
 use super::diagnostics::printable;
 use super::diff::{self, Show};
 use super::error::CliError;
 use super::progress::Progress;
 use super::steps::outcomes;
+use super::time::now;
 use super::{ERRORS, OK, diagnostics, json, settings};
 use crate::reconcile::{Planned, Report, Settings, install_kinds, make_plan, sync};
 
@@ -51,7 +50,7 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
     diagnostics::print(&mut err.lock(), &planned.diagnostics)?;
 
     let progress = Progress::new(planned.plan.steps.len(), *output == Output::Text, *all);
-    let now = now();
+    let now = now().to_string();
     let ended = sync(&connection, planned, &settings, &now, &|step, done| {
         progress.step(step, done)
     })
@@ -121,13 +120,4 @@ fn print(planned: &Planned, report: &Report, settings: &Settings) -> Result<(), 
         outcomes(&report.done)
     )?;
     Ok(())
-}
-
-/// The time in whole seconds, as conditions carry it.
-fn now() -> String {
-    let round = TimestampRound::new()
-        .smallest(Unit::Second)
-        .mode(RoundMode::Trunc);
-    let now = Timestamp::now();
-    now.round(round).unwrap_or(now).to_string()
 }

@@ -37,18 +37,17 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The apply set's id: `applyset-<base64url(sha256(name.namespace.kind.group))>-v1`, as in kubectl.
+    /// The apply set's id.
     pub fn applyset(&self) -> String {
-        let parent = format!(
-            "{}.{}.{}.{}",
-            self.name,
-            self.namespace,
-            names::SYNC,
-            names::GROUP
-        );
-        format!(
-            "applyset-{}-v1",
-            URL_SAFE_NO_PAD.encode(Sha256::digest(parent))
-        )
+        applyset(&self.namespace, &self.name)
     }
+}
+
+/// The id of a Sync's apply set: `applyset-<base64url(sha256(name.namespace.kind.group))>-v1`, as in kubectl.
+pub fn applyset(namespace: &str, name: &str) -> String {
+    let parent = format!("{name}.{namespace}.{}.{}", names::SYNC, names::GROUP);
+    format!(
+        "applyset-{}-v1",
+        URL_SAFE_NO_PAD.encode(Sha256::digest(parent))
+    )
 }

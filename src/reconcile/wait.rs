@@ -90,7 +90,7 @@ fn unread(error: &ClusterError) -> Health {
 }
 
 /// Kinds that are as they should be from the moment they exist need no look. Targets are judged by their own status.
-fn has_health(kind: &GroupKind) -> bool {
+pub(super) fn has_health(kind: &GroupKind) -> bool {
     let plain = [
         "ConfigMap",
         "Secret",
@@ -101,6 +101,9 @@ fn has_health(kind: &GroupKind) -> bool {
         "Endpoints",
     ];
     *kind != Target::group_kind()
-        && kind.group != "rbac.authorization.k8s.io"
+        && !matches!(
+            kind.group.as_str(),
+            "rbac.authorization.k8s.io" | "discovery.k8s.io"
+        )
         && !(kind.group.is_empty() && plain.contains(&kind.kind.as_str()))
 }

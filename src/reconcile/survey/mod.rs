@@ -9,8 +9,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use tokio::try_join;
 
+pub(super) use self::ground::find_kinds;
 use self::ground::{Ground, ground};
 use self::members::{find_scaled, others};
+pub(super) use self::members::{id_of, seen};
 use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::Settings;
 use crate::api::names::{API_VERSION, SYNC, TARGET};
