@@ -11,7 +11,24 @@ Examples:
   covergence diff --git https://git.example/shop.git --ref v1.2 --path deploy
   covergence validate manifests/           everything that can be known without a cluster
 
-Exit codes: 0 done or nothing to do, 1 differences (diff) or violations (validate), 2 errors.";
+Exit codes: 0 done or nothing to do, 1 differences (diff), violations (validate) or problems (status, tree), 2 errors.";
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  covergence status -A                 every Sync and every Target of the cluster
+  covergence status shop               the Sync `shop`, and the Targets among its members
+  covergence status -w                 and then each change, as it comes
+  covergence status -A -o json | jq '.targets[].coverageEndpoint'
+
+Exit codes: 0 all that is shown is ready (or suspended), 1 something is not, 2 errors.";
+
+const TREE_EXAMPLES: &str = "\
+Examples:
+  covergence tree                      all Syncs of the namespace, and what they have brought about
+  covergence tree shop --all           every member of the Sync `shop`, healthy or not
+  covergence tree shop -w              and then each change, as it comes
+
+Exit codes: 0 everything is as its spec wants it, 1 something is not, 2 errors.";
 
 /// GitOps for JVM coverage: makes a cluster look like a directory or a git ref, and shows what that changes first.
 #[derive(Debug, Parser)]
@@ -31,6 +48,12 @@ pub enum Command {
     Diff(DiffArgs),
     /// Make the cluster look like the source.
     Sync(SyncArgs),
+    /// Show how Syncs and Targets are, and why some are not ready.
+    #[command(after_help = STATUS_EXAMPLES)]
+    Status(StatusArgs),
+    /// Show what Syncs have brought about: members, what those own, and what is not healthy.
+    #[command(after_help = TREE_EXAMPLES)]
+    Tree(TreeArgs),
     /// Print the CustomResourceDefinitions of ClosureJVMTarget and Sync.
     Crd(CrdArgs),
     /// Print the least rights that syncing the source takes; needs no cluster.
@@ -50,6 +73,8 @@ impl Command {
             Self::Validate(args) => args.output == Output::Json,
             Self::Diff(args) => args.output == Output::Json,
             Self::Sync(args) => args.output == Output::Json,
+            Self::Status(args) => args.output == Output::Json,
+            Self::Tree(args) => args.output == Output::Json,
             Self::Crd(args) => args.output == Format::Json,
             Self::Rbac(args) => args.output == Format::Json,
             Self::Completions { .. } => false,
@@ -213,6 +238,48 @@ pub struct SyncArgs {
     /// List unchanged objects too.
     #[arg(long)]
     pub all: bool,
+    /// How results are printed.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Just these Syncs, and the Targets among their members.
+    #[arg(value_name = "SYNC", conflicts_with = "all_namespaces")]
+    pub syncs: Vec<String>,
+    /// Namespace to look at; the context's when not given.
+    #[arg(short, long, value_parser = super::settings::namespace)]
+    pub namespace: Option<String>,
+    /// Look at all namespaces.
+    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    pub all_namespaces: bool,
+    /// Go on, and print each change.
+    #[arg(short, long)]
+    pub watch: bool,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// How results are printed.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct TreeArgs {
+    /// Just this Sync; all of the namespace when not given.
+    #[arg(value_name = "SYNC")]
+    pub sync: Option<String>,
+    /// Namespace of the Sync; the context's when not given.
+    #[arg(short, long, value_parser = super::settings::namespace)]
+    pub namespace: Option<String>,
+    /// List every object, also where many of a kind are healthy.
+    #[arg(long)]
+    pub all: bool,
+    /// Go on, and print each change.
+    #[arg(short, long)]
+    pub watch: bool,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
     /// How results are printed.
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     pub output: Output,

@@ -17,6 +17,11 @@ pub enum CliError {
     /// The cluster cannot be asked.
     #[error("{0}")]
     Cluster(#[from] ClusterError),
+    /// Our kinds are not in the cluster.
+    #[error(
+        "this cluster has no Syncs and no ClosureJVMTargets: their definitions are not installed"
+    )]
+    NotInstalled,
     /// The result cannot be printed.
     #[error("cannot print: {0}")]
     Output(#[from] std::io::Error),
@@ -36,6 +41,9 @@ impl CliError {
                 "is the API server of this kubeconfig and context running? (kubectl cluster-info)"
                     .into(),
             ),
+            Self::NotInstalled => {
+                Some("install them: covergence crd | kubectl apply --server-side -f -".into())
+            }
             _ => None,
         }
     }

@@ -1,19 +1,26 @@
 //! The command line: arguments -> settings -> a command -> output and an exit code.
 
 mod args;
+mod branches;
 mod crd;
 mod diagnostics;
 mod diff;
 mod error;
+mod follow;
 mod json;
 mod offline;
 mod progress;
 mod rbac;
 mod render;
 mod settings;
+mod status;
 mod steps;
 mod sync;
+mod table;
+mod time;
+mod tree;
 mod validate;
+mod view;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -27,7 +34,7 @@ use self::error::CliError;
 
 /// Nothing to do, or done.
 pub(crate) const OK: u8 = 0;
-/// Differences, or violations.
+/// Differences, violations, or problems.
 pub(crate) const DIFFERENCES: u8 = 1;
 /// Errors.
 pub(crate) const ERRORS: u8 = 2;
@@ -81,6 +88,8 @@ fn dispatch(command: Command) -> Result<u8, CliError> {
         Command::Validate(args) => runtime()?.block_on(validate::run(&args)),
         Command::Diff(args) => runtime()?.block_on(diff::run(&args)),
         Command::Sync(args) => runtime()?.block_on(sync::run(&args)),
+        Command::Status(args) => runtime()?.block_on(status::run(&args)),
+        Command::Tree(args) => runtime()?.block_on(tree::run(&args)),
     }
 }
 

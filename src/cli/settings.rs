@@ -41,6 +41,11 @@ pub async fn open(
     Ok((snapshot, connection))
 }
 
+/// Connects, for commands that read no source.
+pub async fn connect(cluster: &ClusterArgs) -> Result<Cluster, CliError> {
+    Ok(Cluster::connect(&connect_options(cluster)).await?)
+}
+
 /// Reads the source that was named.
 pub fn read_source(args: &SourceArgs) -> Result<Snapshot, CliError> {
     let limits = Limits::default();

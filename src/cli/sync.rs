@@ -53,7 +53,7 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
         (&connection).into(),
         planned,
         &settings,
-        &now(),
+        &now().to_string(),
         &|step, done| progress.step(step, done),
     )
     .await;

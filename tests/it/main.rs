@@ -42,8 +42,10 @@ mod source_directory;
 mod source_git_local;
 mod source_git_remote;
 mod source_git_ssh;
+mod status_command;
 mod support;
 mod sync_git;
+mod tree_command;
 mod wait;
 
 /// A file that nobody names is compiled by nobody, and its tests never fail.

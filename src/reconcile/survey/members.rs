@@ -63,7 +63,7 @@ pub(super) async fn members(
 
 /// Not being allowed to list one kind is no reason not to see the others.
 #[allow(clippy::type_complexity)]
-fn seen<T>(
+pub(in crate::reconcile) fn seen<T>(
     kind: &Kind,
     answer: Result<T, ClusterError>,
 ) -> Result<(&Kind, Result<T, String>), ClusterError> {
@@ -81,7 +81,7 @@ fn seen<T>(
 }
 
 /// Names a live object.
-pub(super) fn id_of(kind: &Kind, live: &Live) -> ObjectId {
+pub(in crate::reconcile) fn id_of(kind: &Kind, live: &Live) -> ObjectId {
     ObjectId {
         group_kind: kind.group_kind(),
         namespace: live.namespace.clone(),
