@@ -24,6 +24,7 @@ mod permissions;
 mod plan_conflicts;
 mod plan_output;
 mod plan_requests;
+mod probes;
 mod prune_contents;
 mod prune_guards;
 mod prune_reach;
@@ -42,6 +43,7 @@ mod source_git_ssh;
 mod support;
 mod sync_git;
 mod wait;
+mod webhook;
 
 /// A file that nobody names is compiled by nobody, and its tests never fail.
 #[test]
