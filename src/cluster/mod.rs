@@ -2,6 +2,7 @@
 
 mod connect;
 mod error;
+mod events;
 mod gather;
 mod kinds;
 mod read;
@@ -9,6 +10,7 @@ mod write;
 
 pub use connect::{Cluster, ConnectOptions, context_namespace};
 pub use error::ClusterError;
+pub use events::{EventRecorder, EventType, EventWriter, ObjectRef};
 pub use gather::Place;
 pub use kinds::{Kind, Kinds};
 pub use read::Parts;

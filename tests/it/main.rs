@@ -13,6 +13,7 @@ mod cases_source;
 mod cli;
 mod crash;
 mod crd_install;
+mod events;
 mod generated;
 mod inventory;
 mod load_printing;
