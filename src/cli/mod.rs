@@ -6,6 +6,7 @@ mod diagnostics;
 mod diff;
 mod error;
 mod json;
+pub mod logging;
 mod offline;
 mod progress;
 mod render;
