@@ -8,6 +8,7 @@ mod diff;
 mod error;
 mod follow;
 mod json;
+pub mod logging;
 mod offline;
 mod progress;
 mod rbac;

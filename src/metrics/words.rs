@@ -50,8 +50,6 @@ pub enum Queue {
     Targets,
     /// Sources that are to be read.
     Sources,
-    /// Events that are to be written.
-    Events,
 }
 
 impl Queue {
@@ -61,7 +59,6 @@ impl Queue {
             Self::Syncs => "syncs",
             Self::Targets => "targets",
             Self::Sources => "sources",
-            Self::Events => "events",
         }
     }
 }

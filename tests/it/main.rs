@@ -15,6 +15,7 @@ mod crash;
 mod crd_install;
 mod follow_directory;
 mod deploy;
+mod events;
 mod generated;
 mod inventory;
 mod load_printing;
@@ -26,6 +27,7 @@ mod permissions;
 mod plan_conflicts;
 mod plan_output;
 mod plan_requests;
+mod probes;
 mod prune_contents;
 mod prune_guards;
 mod prune_reach;
@@ -47,6 +49,7 @@ mod support;
 mod sync_git;
 mod tree_command;
 mod wait;
+mod webhook;
 
 /// A file that nobody names is compiled by nobody, and its tests never fail.
 #[test]

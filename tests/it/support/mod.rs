@@ -11,4 +11,5 @@ pub mod lab;
 pub mod manifest;
 pub mod namespace;
 pub mod server;
+pub mod site;
 pub mod source;
