@@ -46,6 +46,9 @@ pub struct Config {
     /// How several replicas share the work.
     #[serde(default)]
     pub leases: Leases,
+    /// The only namespaces whose Syncs and Targets are looked after; all of them when there are none here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub namespaces: Vec<String>,
     /// Absolute paths below which the directories and the local git repositories must be that a Sync made in the cluster names.
     /// None are allowed when there are none here: who may write Syncs must not read the controller's files by that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

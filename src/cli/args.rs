@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::logging::LogFormat;
+
 const EXAMPLES: &str = "\
 Examples:
   covergence diff manifests/               what would change, as the API server says; changes nothing
@@ -54,6 +56,8 @@ pub enum Command {
     /// Show what Syncs have brought about: members, what those own, and what is not healthy.
     #[command(after_help = TREE_EXAMPLES)]
     Tree(TreeArgs),
+    /// Run as a service: follow sources and the cluster, and keep them alike.
+    Run(RunArgs),
     /// Print the CustomResourceDefinitions of ClosureJVMTarget and Sync.
     Crd(CrdArgs),
     /// Print the least rights that syncing the source takes; needs no cluster.
@@ -77,7 +81,7 @@ impl Command {
             Self::Tree(args) => args.output == Output::Json,
             Self::Crd(args) => args.output == Format::Json,
             Self::Rbac(args) => args.output == Format::Json,
-            Self::Completions { .. } => false,
+            Self::Run(_) | Self::Completions { .. } => false,
         }
     }
 }
@@ -323,4 +327,36 @@ pub struct RbacArgs {
     /// How objects are printed.
     #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
     pub output: Format,
+}
+
+const RUN_HELP: &str = "\
+The configuration is a file or a folder with one document of the kind Config and any number of Syncs. It is followed:
+what changes there is in force at once.
+
+  apiVersion: closurejvm.io/v1alpha1
+  kind: Sync
+  metadata: { namespace: shop, name: shop }
+  spec:
+    source: { git: { url: https://git.example/shop.git, ref: main, path: deploy } }
+    prune: true
+
+Syncs and ClosureJVMTargets that are in the cluster are served as well, whoever made them.";
+
+#[derive(Debug, Args)]
+#[command(after_help = RUN_HELP)]
+pub struct RunArgs {
+    /// File or folder of Config and Sync documents.
+    #[arg(long, value_name = "PATH", env = "COVERGENCE_CONFIG")]
+    pub config: PathBuf,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// Address for health, readiness and metrics; the Config's when not given, else none.
+    #[arg(long, value_name = "ADDRESS", env = "COVERGENCE_LISTEN")]
+    pub listen: Option<std::net::SocketAddr>,
+    /// How the log is written; the Config's when not given, else text.
+    #[arg(long, value_enum, env = "COVERGENCE_LOG_FORMAT")]
+    pub log_format: Option<LogFormat>,
+    /// What is logged, such as info or info,covergence::source=debug; the Config's when not given, else info.
+    #[arg(long, value_name = "LEVEL", env = "COVERGENCE_LOG_LEVEL", value_parser = super::logging::log_filter)]
+    pub log_level: Option<super::logging::LogFilter>,
 }

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::cluster::ClusterError;
 use crate::source::SourceError;
+use crate::web::BindError;
 
 /// Why a command could not do its work. All of them end it with exit code 2.
 #[derive(Debug, Error)]
@@ -22,6 +23,9 @@ pub enum CliError {
         "this cluster has no Syncs and no ClosureJVMTargets: their definitions are not installed"
     )]
     NotInstalled,
+    /// An address cannot be listened on.
+    #[error("{0}")]
+    Bind(#[from] BindError),
     /// The result cannot be printed.
     #[error("cannot print: {0}")]
     Output(#[from] std::io::Error),
@@ -37,6 +41,7 @@ impl CliError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Source(error) => error.hint(),
+            Self::Bind(error) => error.hint().map(str::to_owned),
             Self::Cluster(ClusterError::Unreachable(_)) => Some(
                 "is the API server of this kubeconfig and context running? (kubectl cluster-info)"
                     .into(),

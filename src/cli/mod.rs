@@ -13,6 +13,7 @@ mod offline;
 mod progress;
 mod rbac;
 mod render;
+mod run;
 mod settings;
 mod status;
 mod steps;
@@ -91,6 +92,7 @@ fn dispatch(command: Command) -> Result<u8, CliError> {
         Command::Sync(args) => runtime()?.block_on(sync::run(&args)),
         Command::Status(args) => runtime()?.block_on(status::run(&args)),
         Command::Tree(args) => runtime()?.block_on(tree::run(&args)),
+        Command::Run(args) => runtime()?.block_on(run::run(&args)),
     }
 }
 

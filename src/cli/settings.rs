@@ -66,7 +66,7 @@ pub fn read_source(args: &SourceArgs) -> Result<Snapshot, CliError> {
 }
 
 /// `$XDG_CACHE_HOME/covergence/git`, below the home directory by default.
-fn cache_directory() -> PathBuf {
+pub fn cache_directory() -> PathBuf {
     let from = |variable| {
         std::env::var_os(variable)
             .filter(|value| !value.is_empty())
@@ -79,7 +79,7 @@ fn cache_directory() -> PathBuf {
 }
 
 /// How to connect.
-fn connect_options(args: &ClusterArgs) -> ConnectOptions {
+pub fn connect_options(args: &ClusterArgs) -> ConnectOptions {
     ConnectOptions {
         kubeconfig: args.kubeconfig.clone(),
         context: args.context.clone(),

@@ -11,11 +11,11 @@ use super::follow::{Lines, follow, print_changes};
 use super::steps::PLAIN;
 use super::table::{Row, Table};
 use super::time::age;
-use crate::reconcile::now;
 use super::view::{counted, print_unseen, ready_style, short, why_not};
 use super::{DIFFERENCES, OK, json, settings};
 use crate::api::sync::ObjectCount;
 use crate::api::target::{EndpointCount, Phase};
+use crate::reconcile::now;
 use crate::reconcile::{Overview, Readiness, Ready, Scope, SyncView, TargetView, overview};
 
 pub async fn run(args: &StatusArgs) -> Result<u8, CliError> {

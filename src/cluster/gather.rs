@@ -21,41 +21,25 @@ const OBJECTS_ONE_BY_ONE: usize = 3;
 /// Namespace (none for cluster-scoped kinds) and name.
 pub type Place = (Option<String>, String);
 
-/// Lists the metadata of the objects that a selector matches, in these namespaces.
-pub(super) async fn metadata_in_namespaces(
-    cluster: &Cluster,
-    kind: &Kind,
-    namespaces: &BTreeSet<String>,
-    selector: &str,
-) -> Result<Vec<Arc<Live>>, ClusterError> {
-    let list = |namespace: Option<String>| async move {
-        cluster
-            .list_metadata(kind, namespace.as_deref(), Some(selector))
-            .await
-    };
-    let found = in_namespaces(kind, namespaces, list, |live| live.namespace.as_deref()).await?;
-    Ok(found.into_iter().map(Arc::new).collect())
-}
-
-/// Lists whole objects, in these namespaces.
-pub(super) async fn whole_in_namespaces(
-    cluster: &Cluster,
-    kind: &Kind,
-    namespaces: &BTreeSet<String>,
-    selector: Option<&str>,
-) -> Result<Vec<Value>, ClusterError> {
-    let list = |namespace: Option<String>| async move {
-        cluster
-            .list_objects(kind, namespace.as_deref(), selector)
-            .await
-    };
-    in_namespaces(kind, namespaces, list, |object| {
-        object.pointer("/metadata/namespace")?.as_str()
-    })
-    .await
-}
-
 impl Cluster {
+    /// Lists the metadata of what a selector matches, in these namespaces.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn metadata_in(
+        &self,
+        kind: &Kind,
+        namespaces: &BTreeSet<String>,
+        selector: &str,
+    ) -> Result<Vec<Arc<Live>>, ClusterError> {
+        let list = |namespace: Option<String>| async move {
+            self.list_metadata(kind, namespace.as_deref(), Some(selector))
+                .await
+        };
+        let found = in_namespaces(kind, namespaces, list, |live| live.namespace.as_deref()).await?;
+        Ok(found.into_iter().map(Arc::new).collect())
+    }
+
     /// Lists whole objects, in these namespaces.
     ///
     /// # Errors
@@ -64,8 +48,16 @@ impl Cluster {
         &self,
         kind: &Kind,
         namespaces: &BTreeSet<String>,
+        selector: Option<&str>,
     ) -> Result<Vec<Value>, ClusterError> {
-        whole_in_namespaces(self, kind, namespaces, None).await
+        let list = |namespace: Option<String>| async move {
+            self.list_objects(kind, namespace.as_deref(), selector)
+                .await
+        };
+        in_namespaces(kind, namespaces, list, |object| {
+            object.pointer("/metadata/namespace")?.as_str()
+        })
+        .await
     }
 
     /// Reads the metadata of these objects; those that are not there are left out.

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cache::{Object, Selection};
-use super::gather::metadata_in_namespaces;
 use super::{Cluster, ClusterError, Kind, Place};
 use crate::api::names::APPLYSET_PART_OF;
 use crate::plan::Live;
@@ -29,7 +28,8 @@ impl Cluster {
             let members = cache.members_in(self, kind, namespaces, applyset).await?;
             return Ok(metadata(&members));
         }
-        metadata_in_namespaces(self, kind, namespaces, &selector(applyset)).await
+        self.metadata_in(kind, namespaces, &selector(applyset))
+            .await
     }
 
     /// Reads the metadata of the Services of Targets, in these namespaces.
@@ -47,7 +47,7 @@ impl Cluster {
             return Ok(metadata(&services.await?));
         }
         let selector = selection.selector().unwrap_or_default();
-        metadata_in_namespaces(self, kind, namespaces, &selector).await
+        self.metadata_in(kind, namespaces, &selector).await
     }
 
     /// Reads the metadata of these Services of Targets where they are watched; those that are not there are left out.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::cache::{Object, Selection};
-use super::gather::{few_or_list, place_of, whole_in_namespaces};
+use super::gather::{few_or_list, place_of};
 use super::{Cluster, ClusterError, Kind, Place};
 use crate::plan::Live;
 use crate::render::Deployment;
@@ -58,7 +58,7 @@ impl Cluster {
             let members = cache.members_in(self, kind, namespaces, applyset).await?;
             return self.with_facts(kind, &members, Some(&selector)).await;
         }
-        let objects = whole_in_namespaces(self, kind, namespaces, Some(&selector)).await?;
+        let objects = self.objects_in(kind, namespaces, Some(&selector)).await?;
         let read = objects
             .iter()
             .filter_map(|object| Workload::read(kind, object));

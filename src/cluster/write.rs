@@ -33,7 +33,7 @@ impl Cluster {
         self.apply_as(INVENTORY_MANAGER, kind, object, true).await
     }
 
-    async fn apply_as(
+    pub(super) async fn apply_as(
         &self,
         manager: &str,
         kind: &Kind,
@@ -130,7 +130,7 @@ impl Cluster {
     }
 
     /// Sends a patch and notes what it made; `whole` tells whether the answer is the whole object.
-    async fn patched(
+    pub(super) async fn patched(
         &self,
         kind: &Kind,
         request: http::Request<Vec<u8>>,

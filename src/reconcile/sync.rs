@@ -202,12 +202,14 @@ fn status(
         let parent = survey.parent.as_ref()?;
         parent.pointer("/metadata/generation")?.as_i64()
     };
+    let digest = rendered_digest(&survey.desired);
+    let trouble = trouble(planned, report);
     let facts = record::Facts {
         revision: &planned.revision,
-        digest: &rendered_digest(&survey.desired),
+        digest: &digest,
         total: survey.desired.len(),
         done: &report.done,
-        trouble: trouble(planned, report).as_deref(),
+        trouble: trouble.as_deref(),
         drifted: drifted(planned),
         requested_at: run.settings.requested_at.as_deref(),
         generation: generation.or_else(known),

@@ -95,7 +95,7 @@ pub async fn report_targets(
         .filter(|(.., intent)| matches!(intent, Intent::Applied))
         .map(|(target, ..)| target);
     let counts = endpoint_counts(facts.cluster, applied).await?;
-    let writes = states.into_iter().map(|(target, deployment, intent)| {
+    let write = |(target, deployment, intent): (Target, Option<Deployment>, Intent)| {
         let service = match intent {
             Intent::Applied => {
                 let count = |counts: &BTreeMap<_, _>| {
@@ -113,7 +113,8 @@ pub async fn report_targets(
             facts.now,
         );
         write(facts, target, status)
-    });
+    };
+    let writes: Vec<_> = states.into_iter().map(write).collect();
     Ok(stream::iter(writes)
         .buffered(facts.concurrency.max(1))
         .collect()

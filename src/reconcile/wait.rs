@@ -70,10 +70,7 @@ pub async fn wait_until_current(
     waiting: &Waiting,
 ) -> Vec<Unhealthy> {
     let mut places: BTreeMap<(&str, &GroupKind), BTreeSet<Place>> = BTreeMap::new();
-    for step in steps
-        .iter()
-        .filter(|s| waiting.is_on(&s.id.group_kind))
-    {
+    for step in steps.iter().filter(|s| waiting.is_on(&s.id.group_kind)) {
         let kind = (step.api_version.as_str(), &step.id.group_kind);
         places
             .entry(kind)
@@ -174,6 +171,5 @@ pub(super) fn has_health(kind: &GroupKind) -> bool {
     !matches!(
         kind.group.as_str(),
         "rbac.authorization.k8s.io" | "discovery.k8s.io"
-    )
-        && !(kind.group.is_empty() && plain.contains(&kind.kind.as_str()))
+    ) && !(kind.group.is_empty() && plain.contains(&kind.kind.as_str()))
 }

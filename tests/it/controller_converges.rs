@@ -34,12 +34,12 @@ fn a_directory_is_followed_and_drift_is_repaired() {
 
     source.write("a.yaml", &[config_map("a", "2")]);
     eventually("b is pruned", || (ns.members() == ["a"]).then_some(()));
-    let value = |name: &str| ns.get("configmaps", name)["data"]["value"].clone();
+    let value = |name: &str| ns.get("configmaps", name)["data"]["key"].clone();
     eventually("a is changed", || (value("a") == "2").then_some(()));
 
-    ns.edit("configmaps", "a", &json!({ "data": { "value": "mine" } }));
+    ns.edit("configmaps", "a", &json!({ "data": { "key": "mine" } }));
     eventually("a is repaired", || (value("a") == "2").then_some(()));
-    ns.delete_without_waiting("configmaps", "a");
+    ns.delete_at_once("configmaps", "a");
     eventually("a is back", || ns.exists("configmaps", "a").then_some(()));
     assert!(controller.metric("covergence_drift_total", &[]) >= 2.0);
 }
@@ -51,24 +51,32 @@ fn a_target_made_by_hand_is_served() {
     ns.create("deployments", &deployment("pet"));
     ns.create("closurejvmtargets", &target("pet"));
     let service = "pet-coverage";
-    eventually("it has a Service", || ns.exists("services", service).then_some(()));
+    eventually("it has a Service", || {
+        ns.exists("services", service).then_some(())
+    });
     eventually("its endpoint is published", || {
         let endpoint = ns.status("pet")["coverageEndpoint"].clone();
         (endpoint == format!("{service}.{}.svc.cluster.local:6300", ns.name)).then_some(())
     });
 
     let uid = ns.get("services", service)["metadata"]["uid"].clone();
-    ns.delete_without_waiting("services", service);
+    ns.delete_at_once("services", service);
     eventually("the Service is back", || {
         let found = ns.find("services", service)?;
         (found["metadata"]["uid"] != uid).then_some(())
     });
-    ns.edit("services", service, &json!({ "spec": { "ports": [
+    ns.edit(
+        "services",
+        service,
+        &json!({ "spec": { "ports": [
         { "name": "jacoco", "port": 6300, "protocol": "TCP", "targetPort": 6300 },
         { "name": "extra", "port": 80, "protocol": "TCP", "targetPort": 80 },
-    ] } }));
+    ] } }),
+    );
     eventually("the extra port is gone", || {
-        let ports = ns.get("services", service)["spec"]["ports"].as_array()?.len();
+        let ports = ns.get("services", service)["spec"]["ports"]
+            .as_array()?
+            .len();
         (ports == 1).then_some(())
     });
 
@@ -77,8 +85,13 @@ fn a_target_made_by_hand_is_served() {
         (!ns.exists("services", service)).then_some(())
     });
     eventually("and no endpoint", || {
-        ns.status("pet").get("coverageEndpoint").is_none().then_some(())
+        ns.status("pet")
+            .get("coverageEndpoint")
+            .is_none()
+            .then_some(())
     });
     ns.create("deployments", &deployment("pet"));
-    eventually("it comes back by itself", || ns.exists("services", service).then_some(()));
+    eventually("it comes back by itself", || {
+        ns.exists("services", service).then_some(())
+    });
 }

@@ -24,7 +24,7 @@ use self::line::Line;
 use super::error::CliError;
 
 /// How lines are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
     /// `2026-01-31T09:30:00.250Z  INFO applied object="Service shop/pets" sync=shop/pets`, coloured on a terminal.
     Text,

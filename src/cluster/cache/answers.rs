@@ -166,7 +166,7 @@ impl Cluster {
         let kind = Kind::sync();
         let Some(cache) = &self.cache else {
             let all = match namespaces {
-                Some(namespaces) => self.objects_in(&kind, namespaces).await?,
+                Some(namespaces) => self.objects_in(&kind, namespaces, None).await?,
                 None => self.list_objects(&kind, None, None).await?,
             };
             return Ok(all.into_iter().map(Arc::new).collect());

@@ -54,10 +54,13 @@ impl Configured {
 
 impl Defaults {
     /// What a Config says for all Syncs.
-    pub fn of(config: &Config) -> Self {
+    pub fn of(config: &Config, concurrency: usize) -> Self {
         Self {
-            cluster_domain: config.cluster_domain.clone(),
-            concurrency: usize::from(config.concurrency),
+            cluster_domain: config
+                .cluster_domain
+                .clone()
+                .unwrap_or_else(|| "cluster.local".into()),
+            concurrency: concurrency,
             directories: config.directories.clone(),
             service_account: config.default_service_account.clone(),
         }
@@ -88,7 +91,7 @@ pub async fn keep(cluster: &Cluster, said: &Said, name: &Name) -> Result<(), Clu
     };
     let mut object = sync.clone();
     stamp(&mut object, None);
-    let live = cluster.get(&kind, namespace, own).await?;
+    let live = cluster.sync(&name.namespace, own).await?;
     if !live.is_some_and(|live| holds(&live, &object)) {
         let _: Live = cluster.apply(&kind, &object, true).await?;
         tracing::info!("it was applied from the configuration");

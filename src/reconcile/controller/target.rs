@@ -8,7 +8,7 @@ use tracing::{Instrument, info, info_span, warn};
 use super::context::{Context, Why};
 use super::name::Name;
 use super::queue::{Again, Job};
-use crate::cluster::{Cluster, ClusterError, Kind};
+use crate::cluster::{Cluster, ClusterError, NamespaceState};
 use crate::plan::{Plan, hold_back};
 use crate::reconcile::{Outcome, Served, now, serve};
 use crate::render::Target;
@@ -50,11 +50,10 @@ async fn look(context: &Context, name: &Name) -> Again {
 
 /// Finds the Target, unless it or its namespace is going: nothing is written there.
 async fn find(cluster: &Cluster, name: &Name) -> Result<Option<Target>, ClusterError> {
-    let Name { namespace, name } = name;
-    let Some(object) = cluster.get(&Kind::target(), Some(namespace), name).await? else {
+    let Some(seen) = cluster.target(&name.namespace, &name.name).await? else {
         return Ok(None);
     };
-    let target = match Target::from_json(&object) {
+    let target = match &seen.target {
         Ok(target) => target,
         Err(why) => {
             warn!("it is not served: {why}");
@@ -62,8 +61,9 @@ async fn find(cluster: &Cluster, name: &Name) -> Result<Option<Target>, ClusterE
         }
     };
     let going = target.live.as_ref().is_some_and(|live| live.terminating);
-    let going = going || cluster.is_namespace_going(namespace).await?;
-    Ok((!going).then_some(target))
+    let namespace = cluster.namespace_state(&name.namespace).await?;
+    let going = going || namespace == Some(NamespaceState::Terminating);
+    Ok((!going).then(|| target.clone()))
 }
 
 /// Does what is to be done; tells whether all of it came about.
@@ -76,7 +76,8 @@ async fn tend(context: &Context, cluster: &Cluster, target: Target) -> Result<bo
             context.metrics.drifted(&step.id.group_kind);
         }
     };
-    let Served { plan, done, report } = serve(cluster, target, domain, &now(), peace).await?;
+    let Served { plan, done, report } =
+        serve(cluster, target, domain, &now().to_string(), peace).await?;
     let mut good = plan.unreadable.is_empty();
     for (id, why) in &plan.unreadable {
         warn!(object = %id, "it gets no Service: {why}");

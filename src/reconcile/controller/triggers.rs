@@ -8,7 +8,6 @@ use tokio::sync::mpsc;
 use super::configured::Said;
 use super::context::{Context, Why};
 use super::name::Name;
-use super::sync;
 use crate::api::names::{GROUP, REQUESTED_AT, SYNC, TARGET};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Change, Changes, ClusterError, Kind};
@@ -88,16 +87,15 @@ impl Triggers {
         let Some(name) = Name::of(id) else { return };
         self.targets.forget(&name);
         if after.is_some() {
-            let kind = Kind::target();
             let found = self
                 .context
                 .cluster
-                .get(&kind, Some(&name.namespace), &name.name)
+                .target(&name.namespace, &name.name)
                 .await;
-            if let Ok(Some(object)) = found
-                && let Ok(target) = Target::from_json(&object)
+            if let Ok(Some(seen)) = found
+                && let Ok(target) = &seen.target
             {
-                self.targets.note(&name, &target);
+                self.targets.note(&name, target);
             }
         }
         self.context.targets.add(name, Why::LOOK);
@@ -229,13 +227,11 @@ impl Targets {
 /// # Errors
 /// When we may not watch them.
 pub async fn begin(context: &Context) -> Result<(), ClusterError> {
-    let all = BTreeSet::new();
-    context
-        .cluster
-        .get(&Kind::sync(), Some("default"), "none")
-        .await?;
-    context.cluster.parts_in(&Kind::target(), &all).await?;
-    Ok(())
+    let namespaces = &context.configured.said().namespaces;
+    context.cluster.syncs(Some(namespaces)).await?;
+    let kind = Kind::target();
+    let targets = context.cluster.targets_in(&kind, namespaces);
+    targets.await.map(drop)
 }
 
 /// Takes new readings of the configuration, and what webhooks say, for ever.

@@ -228,7 +228,7 @@ pub(super) async fn find_scaled(
         return Ok(());
     };
     let namespaces = maybe.iter().filter_map(|id| id.namespace.clone()).collect();
-    let live = match cluster.objects_in(kind, &namespaces).await {
+    let live = match cluster.objects_in(kind, &namespaces, None).await {
         Ok(live) => live,
         // An autoscaler may be there: its replicas are left as they are.
         Err(ClusterError::Forbidden(_)) => {

@@ -1,6 +1,7 @@
 //! Objects in their places: each below the one that controls it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -16,7 +17,7 @@ pub(super) struct Object {
     /// Which.
     pub id: ObjectId,
     /// Its metadata.
-    pub live: Live,
+    pub live: Arc<Live>,
     /// How it is.
     pub health: Health,
 }
@@ -115,7 +116,7 @@ mod tests {
                 namespace: Some(namespace.into()),
                 name: name.into(),
             },
-            live: live.unwrap(),
+            live: Arc::new(live.unwrap()),
             health: Health::Current,
         }
     }

@@ -1,6 +1,7 @@
 //! Reads members and their children: one list for each kind.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde_json::Value;
@@ -95,7 +96,7 @@ async fn read_kind(
     let judged = found.iter().filter(|object| !is_left_over(object));
     Ok(judged
         .filter_map(|object| {
-            let live = Live::from_object(object).ok()?;
+            let live = Arc::new(Live::from_object(object).ok()?);
             Some(Object {
                 id: id_of(kind, &live),
                 health: health(object),

@@ -137,6 +137,12 @@ impl Namespace {
         );
     }
 
+    /// Deletes, and leaves it at that: it may be back before anybody looks.
+    pub fn delete_at_once(&self, resource: &str, name: &str) {
+        let path = self.path(resource, name);
+        assert!(api().delete(&path), "{path} was not there");
+    }
+
     /// The status of a Target.
     pub fn status(&self, target: &str) -> Value {
         self.get("closurejvmtargets", target)["status"].clone()

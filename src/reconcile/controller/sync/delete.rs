@@ -50,9 +50,15 @@ pub async fn delete(
     if let Some(why) = &planned.plan.prune_refused {
         warn!("members are not deleted: {why}");
     }
-    let (planned, report) = sync(access, planned, &settings, &now(), &|step, done| {
-        info!(object = %step.id, "{}: {}", done.outcome.word(), done.message);
-    })
+    let (planned, report) = sync(
+        access,
+        planned,
+        &settings,
+        &now().to_string(),
+        &|step, done| {
+            info!(object = %step.id, "{}: {}", done.outcome.word(), done.message);
+        },
+    )
     .await?;
     let left: Vec<String> = planned
         .plan
@@ -75,7 +81,10 @@ pub async fn delete(
 }
 
 /// Takes the finalizer off, so that the Sync may go.
-async fn let_go(access: Access<'_>, settings: &Settings) -> Result<(), ClusterError> {
+///
+/// # Errors
+/// As the server answers.
+pub async fn let_go(access: Access<'_>, settings: &Settings) -> Result<(), ClusterError> {
     let settings = Settings {
         outlives_members: false,
         ..settings.clone()

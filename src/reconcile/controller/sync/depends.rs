@@ -3,7 +3,7 @@
 use super::live::LiveSync;
 use super::problem::Problem;
 use crate::api::sync::SyncRef;
-use crate::cluster::{Cluster, ClusterError, Kind};
+use crate::cluster::{Cluster, ClusterError};
 use crate::reconcile::controller::name::Name;
 
 /// More Syncs than anybody chains; a longer chain is not followed further in search of a circle.
@@ -14,8 +14,7 @@ const LONGEST: usize = 100;
 /// # Errors
 /// As the server answers.
 pub async fn read(cluster: &Cluster, name: &Name) -> Result<Option<LiveSync>, ClusterError> {
-    let Name { namespace, name } = name;
-    let found = cluster.get(&Kind::sync(), Some(namespace), name).await?;
+    let found = cluster.sync(&name.namespace, &name.name).await?;
     Ok(found.as_ref().and_then(LiveSync::read))
 }
 

@@ -33,7 +33,7 @@ use super::queue::{Again, Job};
 use crate::api::condition::ConditionStatus;
 use crate::api::names::{API_VERSION, SYNC};
 use crate::api::sync::SyncSpec;
-use crate::cluster::{Cluster, ClusterError, EventType, ObjectRef};
+use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState, ObjectRef};
 use crate::load::Snapshot;
 use crate::metrics::SyncInfo;
 use crate::reconcile::{Access, Settings};
@@ -278,7 +278,8 @@ impl Unit {
         if !live.held {
             return Ok(None);
         }
-        let namespace_goes = access.sync.is_namespace_going(&live.name.namespace).await?;
+        let namespace_goes = access.sync.namespace_state(&live.name.namespace).await?
+            == Some(NamespaceState::Terminating);
         if !live.takes_members_along() {
             delete::let_go(access, settings).await?;
             return Ok(None);
@@ -350,7 +351,7 @@ impl Unit {
         let about = ObjectRef {
             api_version: API_VERSION.into(),
             kind: SYNC.into(),
-            namespace: live.name.namespace.clone(),
+            namespace: Some(live.name.namespace.clone()),
             name: live.name.name.clone(),
             uid: live.uid.clone(),
         };

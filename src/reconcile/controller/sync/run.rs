@@ -106,7 +106,7 @@ pub async fn run(
         metrics.drifted(&step.id.group_kind);
     }
     let tell = |step: &Step, done: &Done| tell(step, done, metrics);
-    let (planned, report) = sync(access, planned, settings, &now(), &tell).await?;
+    let (planned, report) = sync(access, planned, settings, &now().to_string(), &tell).await?;
 
     let desired = index(&planned.survey.desired);
     let applyset = settings.applyset();

@@ -16,7 +16,7 @@ pub async fn tell_problem(
     sync: &LiveSync,
     problem: &Problem,
 ) -> Result<(), ClusterError> {
-    let status = with_problem(sync, problem, &now());
+    let status = with_problem(sync, problem, &now().to_string());
     if status == sync.status {
         return Ok(());
     }
