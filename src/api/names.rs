@@ -20,6 +20,16 @@ pub const INVENTORY_MANAGER: &str = "covergence-inventory";
 /// Field manager of the status of our kinds.
 pub const STATUS_MANAGER: &str = "covergence-status";
 
+/// Field manager of the Leases of our replicas.
+pub const LEASE_MANAGER: &str = "covergence-lease";
+
+/// How the names of our replicas' Leases start; their identity follows.
+pub const LEASE_PREFIX: &str = "covergence-";
+/// Label and its value on the Leases of our replicas.
+pub const LEASE_COMPONENT: (&str, &str) = ("app.kubernetes.io/component", "replica");
+/// Annotation of a replica's Lease: sorted identities of the replicas that it shares the keys with, with commas.
+pub const LEASE_MEMBERS: &str = "closurejvm.io/members";
+
 /// Annotation: digest of the object as we last applied it, `sha256:<hex>`.
 pub const APPLIED_DIGEST: &str = "closurejvm.io/applied-digest";
 /// Annotation of a Sync: the source it was last written from.

@@ -4,6 +4,7 @@ mod connect;
 mod error;
 mod gather;
 mod kinds;
+mod leases;
 mod read;
 mod write;
 

@@ -30,7 +30,7 @@ impl Cluster {
         self.apply_as(INVENTORY_MANAGER, kind, object, true).await
     }
 
-    async fn apply_as(
+    pub(super) async fn apply_as(
         &self,
         manager: &str,
         kind: &Kind,
