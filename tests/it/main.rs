@@ -15,6 +15,7 @@ mod crash;
 mod crd_install;
 mod generated;
 mod inventory;
+mod leases;
 mod load_printing;
 mod load_reading;
 mod load_schema;
