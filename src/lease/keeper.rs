@@ -27,7 +27,7 @@ use crate::cluster::{Cluster, ClusterError};
 pub struct Options {
     /// The namespace of the Leases: that of the controller.
     pub namespace: String,
-    /// Who we are: never used before, and fit to be part of a name (see [`super::identity`]).
+    /// Who we are: never used before, and fit to be part of a name (see [`super::identity()`]).
     pub identity: String,
     /// How long a Lease lasts, in whole seconds up to ten minutes. Takeover after a crash takes that long.
     pub duration: Duration,
