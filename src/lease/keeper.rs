@@ -1,8 +1,8 @@
 //! The task that keeps our Lease and follows those of the others.
 //!
 //! It lists them again and again instead of watching them: a watch tells of changes, but that nothing has changed until
-//! a certain moment, on which both a gain and a death depend, only a list can tell. With three replicas and a Lease of
-//! 15 s, that is one list and one write a second.
+//! a certain moment, on which both a gain and a death depend, only a list can tell. Three replicas with
+//! Leases of 15 s make one list and one write a second between them.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ use crate::cluster::{Cluster, ClusterError};
 pub struct Options {
     /// The namespace of the Leases: that of the controller.
     pub namespace: String,
-    /// Who we are: never used before, and fit to be part of a name (see [`super::identity`]).
+    /// Who we are: never used before, and fit to be part of a name (see [`super::identity()`]).
     pub identity: String,
     /// How long a Lease lasts, in whole seconds up to ten minutes. Takeover after a crash takes that long.
     pub duration: Duration,

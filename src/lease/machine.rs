@@ -2,12 +2,15 @@
 //!
 //! Each replica announces in its Lease the members it acts on, its view. Two replicas never own a key at once, since
 //! each writes its own view first and looks at the others' views then, and both steps are atomic on the server: of two
-//! replicas, the one whose view was written later sees the view of the other, and owns no key that this one gives away.
+//! replicas, the one whose view was written later sees the other's view, and owns no key that this does not give to it.
 //! For that to hold,
 //! - a replica gives up the keys that a new view takes from it *before* it announces the view;
 //! - it owns the keys that a new view gives to it only *after* a look that began when the view had been written;
 //! - it renews its Lease in time, or begins anew, as somebody who has announced nothing. Others leave it out only when
 //!   by then it has stopped by itself, as its deadline is shorter than its Lease.
+//!
+//! Only who deletes the Lease of a replica that runs can break this: somebody who joins before the replica has noticed
+//! cannot know of it.
 
 use std::time::Instant;
 
@@ -117,7 +120,7 @@ impl Machine {
         }
     }
 
-    /// Tells whether our Lease has been written at least once, and not been lost since.
+    /// Tells whether our Lease has ever been written.
     pub fn has_joined(&self) -> bool {
         self.renewed.is_some()
     }
@@ -177,7 +180,6 @@ impl Machine {
         if !own.as_ref().is_some_and(|seen| seen.held) {
             // To the others we are gone.
             self.announced = Members::default();
-            self.renewed = None;
         }
         self.own = match own {
             None => Own::Absent,

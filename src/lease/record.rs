@@ -42,14 +42,13 @@ impl Leases {
         if write.over.is_none() {
             self.acquired = now;
         }
-        let mut lease = self.lease(&write.view, write.over.as_ref(), now);
-        lease["spec"]["holderIdentity"] = json!(self.identity);
+        let lease = self.lease(Some(&self.identity), &write.view, write.over.as_ref(), now);
         Ok(self.cluster.apply_lease(&lease).await?.expected())
     }
 
     /// Gives ours up: without a holder, it belongs to nobody.
     pub async fn release(&self, over: &Expected) -> Result<(), ClusterError> {
-        let lease = self.lease(&Members::default(), Some(over), Timestamp::now());
+        let lease = self.lease(None, &Members::default(), Some(over), Timestamp::now());
         self.cluster.apply_lease(&lease).await?;
         Ok(())
     }
@@ -63,29 +62,35 @@ impl Leases {
         delete.await
     }
 
-    fn lease(&self, view: &Members, over: Option<&Expected>, now: Timestamp) -> Value {
+    fn lease(
+        &self,
+        holder: Option<&str>,
+        view: &Members,
+        over: Option<&Expected>,
+        now: Timestamp,
+    ) -> Value {
         // As MicroTime has it. Others see that it changes, and do not read it.
         let time = |time: Timestamp| format!("{time:.6}");
-        let mut lease = json!({
-            "apiVersion": "coordination.k8s.io/v1",
-            "kind": "Lease",
-            "metadata": {
-                "name": self.name(),
-                "namespace": self.namespace,
-                "labels": { MANAGED_BY.0: MANAGED_BY.1, LEASE_COMPONENT.0: LEASE_COMPONENT.1 },
-                "annotations": { LEASE_MEMBERS: view.to_string() },
-            },
-            "spec": {
-                "leaseDurationSeconds": self.terms.duration().as_secs(),
-                "acquireTime": time(self.acquired),
-                "renewTime": time(now),
-            },
+        let mut metadata = json!({
+            "name": self.name(),
+            "namespace": self.namespace,
+            "labels": { MANAGED_BY.0: MANAGED_BY.1, LEASE_COMPONENT.0: LEASE_COMPONENT.1 },
+            "annotations": { LEASE_MEMBERS: view.to_string() },
         });
-        if let Some(over) = over {
-            lease["metadata"]["uid"] = json!(over.uid);
-            lease["metadata"]["resourceVersion"] = json!(over.resource_version);
+        if let (Some(over), Some(metadata)) = (over, metadata.as_object_mut()) {
+            metadata.insert("uid".into(), json!(over.uid));
+            metadata.insert("resourceVersion".into(), json!(over.resource_version));
         }
-        lease
+        let mut spec = json!({
+            "leaseDurationSeconds": self.terms.duration().as_secs(),
+            "acquireTime": time(self.acquired),
+            "renewTime": time(now),
+        });
+        // Left out, it goes: nobody else applies it.
+        if let (Some(holder), Some(spec)) = (holder, spec.as_object_mut()) {
+            spec.insert("holderIdentity".into(), json!(holder));
+        }
+        json!({ "apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec })
     }
 }
 

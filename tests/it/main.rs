@@ -19,6 +19,7 @@ mod events;
 mod follow_directory;
 mod generated;
 mod inventory;
+mod leases;
 mod load_printing;
 mod load_reading;
 mod load_schema;

@@ -15,8 +15,8 @@ fn disturbance() -> impl Strategy<Value = Disturbance> {
         4 => Just(Disturbance::Join),
         2 => which.prop_map(Disturbance::Crash),
         2 => which.prop_map(Disturbance::Release),
-        3 => (which.clone(), duration()).prop_map(|(i, time)| Disturbance::Pause(i, time)),
-        3 => (which.clone(), duration()).prop_map(|(i, time)| Disturbance::Cut(i, time)),
+        3 => (which, duration()).prop_map(|(i, time)| Disturbance::Pause(i, time)),
+        3 => (which, duration()).prop_map(|(i, time)| Disturbance::Cut(i, time)),
         1 => which.prop_map(Disturbance::DeleteLease),
     ]
 }
