@@ -42,6 +42,7 @@ mod source_git_ssh;
 mod support;
 mod sync_git;
 mod wait;
+mod watching;
 
 /// A file that nobody names is compiled by nobody, and its tests never fail.
 #[test]

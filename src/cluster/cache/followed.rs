@@ -23,7 +23,7 @@ use crate::api::{GroupKind, ObjectId};
 use crate::cluster::read::{List, Listed, invalid, request};
 use crate::cluster::send::{ANSWER_WITHIN, Verb};
 use crate::cluster::watch::{Event, Feed, Sink, watch_seconds};
-use crate::cluster::{Cluster, ClusterError, Place};
+use crate::cluster::{Cluster, ClusterError};
 
 /// How far a watch has come.
 #[derive(Clone, Debug)]
@@ -112,9 +112,10 @@ impl<T: Kept> Followed<T> {
         }
     }
 
-    pub fn note_deleted(&self, kind: &GroupKind, place: &Place, uid: &str) {
-        if self.topic.kind.group_kind() == *kind {
-            locked(&self.store).forget(place, uid);
+    pub fn note_deleted(&self, id: &ObjectId, uid: &str) {
+        if self.topic.kind.group_kind() == id.group_kind {
+            let place = (id.namespace.clone(), id.name.clone());
+            locked(&self.store).forget(&place, uid);
         }
     }
 

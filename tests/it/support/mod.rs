@@ -11,3 +11,4 @@ pub mod manifest;
 pub mod namespace;
 pub mod server;
 pub mod source;
+pub mod watcher;
