@@ -43,6 +43,7 @@ mod support;
 mod sync_git;
 mod wait;
 mod watching;
+mod watching_odd_servers;
 
 /// A file that nobody names is compiled by nobody, and its tests never fail.
 #[test]

@@ -108,7 +108,7 @@ impl Cluster {
 }
 
 impl Cache {
-    /// Gives the watches that know all objects of a kind in these namespaces, once they do.
+    /// Gives the watches that know all objects of a kind, in these namespaces at least, once they do.
     async fn synced<T: Kept>(
         &self,
         cluster: &Cluster,
@@ -126,7 +126,8 @@ impl Cache {
         match everywhere.synced().await {
             Ok(()) => return Ok(vec![everywhere]),
             // Not allowed in the whole cluster, but perhaps where it matters.
-            Err(ClusterError::Forbidden(_)) if kind.scope == Scope::Namespaced => {}
+            Err(ClusterError::Forbidden(_))
+                if kind.scope == Scope::Namespaced && !namespaces.is_empty() => {}
             Err(error) => return Err(error),
         }
         let each: Vec<_> = namespaces.iter().map(Some).map(ask).collect();

@@ -3,6 +3,7 @@
 pub mod api;
 pub mod audit;
 pub mod covergence;
+pub mod fake_api;
 pub mod git;
 pub mod http;
 pub mod kubectl;
