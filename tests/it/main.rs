@@ -52,6 +52,8 @@ mod sync_git;
 mod tree_command;
 mod wait;
 mod webhook;
+mod watching;
+mod watching_odd_servers;
 
 /// A file that nobody names is compiled by nobody, and its tests never fail.
 #[test]

@@ -227,11 +227,8 @@ impl Targets {
 /// # Errors
 /// When we may not watch them.
 pub async fn begin(context: &Context) -> Result<(), ClusterError> {
-    let namespaces = &context.configured.said().namespaces;
-    context.cluster.syncs(Some(namespaces)).await?;
-    let kind = Kind::target();
-    let targets = context.cluster.targets_in(&kind, namespaces);
-    targets.await.map(drop)
+    context.cluster.syncs().await?;
+    context.cluster.targets(&Kind::target()).await.map(drop)
 }
 
 /// Takes new readings of the configuration, and what webhooks say, for ever.

@@ -60,6 +60,11 @@ impl OwnLab {
         Api::connect(&self.dir().join("kubeconfig"))
     }
 
+    /// Kills the API server and starts it again.
+    pub fn restart_apiserver(&self) {
+        self.run(&["restart-apiserver"]);
+    }
+
     fn run(&self, args: &[&str]) {
         let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/lab");
         let output = Command::new(lab)
