@@ -49,6 +49,8 @@ impl Cluster {
         let request = request(kind, namespace)
             .patch_metadata(&segment(name), &params, &Patch::Merge(&patch))
             .map_err(invalid)?;
-        self.patched(id_of(kind, namespace, name), request, false).await.map(drop)
+        self.patched(id_of(kind, namespace, name), request, false)
+            .await
+            .map(drop)
     }
 }

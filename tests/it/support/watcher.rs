@@ -10,6 +10,7 @@ use covergence::reconcile::{Planned, Report, Settings, make_plan, sync};
 use covergence::source::{Limits, directory};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::lab;
 use super::namespace::Namespace;
@@ -70,7 +71,7 @@ impl Watcher {
         source: &Source,
     ) -> Result<Planned, ClusterError> {
         let snapshot = directory::read(source.path(), &Limits::default()).unwrap();
-        self.run(make_plan(cluster, &snapshot, &settings(ns, source)))
+        self.run(make_plan(cluster.into(), &snapshot, &settings(ns, source)))
     }
 
     /// Plans and syncs.
@@ -78,7 +79,7 @@ impl Watcher {
         let planned = self.plan(ns, source).unwrap();
         let settings = settings(ns, source);
         let now = "2026-01-01T00:00:00Z";
-        let synced = sync(&self.cluster, planned, &settings, now, &|_, _| {});
+        let synced = sync((&self.cluster).into(), planned, &settings, now, &|_, _| {});
         self.run(synced).unwrap().1
     }
 
@@ -110,6 +111,12 @@ pub fn settings(ns: &Namespace, source: &Source) -> Settings {
         prune_limit: None,
         force_conflicts: false,
         wait: None,
+        give_way: CancellationToken::new(),
+        serve_targets: true,
+        writes_status: true,
+        outlives_members: false,
+        requested_at: None,
+        target_namespace: ns.name.clone(),
         cluster_domain: "cluster.local".into(),
         concurrency: 8,
     }
