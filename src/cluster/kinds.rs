@@ -26,6 +26,8 @@ pub struct Kind {
     pub scope: Scope,
     /// Whether its objects can be listed and deleted.
     pub listable: bool,
+    /// Whether they can be watched: not every aggregated API does that.
+    pub watchable: bool,
 }
 
 impl Kind {
@@ -35,6 +37,7 @@ impl Kind {
             resource: ApiResource::erase::<Sync>(&()),
             scope: Scope::Namespaced,
             listable: true,
+            watchable: true,
         }
     }
 
@@ -45,6 +48,7 @@ impl Kind {
             resource,
             scope: Scope::Cluster,
             listable: true,
+            watchable: true,
         }
     }
 
@@ -55,6 +59,7 @@ impl Kind {
             resource,
             scope: Scope::Cluster,
             listable: true,
+            watchable: true,
         }
     }
 
@@ -98,6 +103,7 @@ impl Kinds {
                 resource,
                 scope,
                 listable,
+                watchable: can("watch"),
             };
             (key, kind)
         });

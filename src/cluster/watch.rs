@@ -80,6 +80,9 @@ pub(super) trait Sink<T>: Sync {
     /// Takes an object as it was at its end.
     fn delete(&self, object: T);
 
+    /// Is told that a watch goes on from what is known.
+    fn resume(&self);
+
     /// Is told why the objects cannot be followed now.
     fn trouble(&self, error: &ClusterError);
 }
@@ -120,6 +123,7 @@ async fn step<F: Feed>(
     };
     let begin = Instant::now();
     let mut events = feed.watch(from.clone()).await?;
+    sink.resume();
     let mut silent = true;
     while let Some(event) = events.next().await {
         *from = match event? {

@@ -15,6 +15,7 @@ mod order;
 mod prune;
 mod redact;
 mod step;
+mod string_map;
 #[cfg(test)]
 mod tests;
 
@@ -24,9 +25,10 @@ pub use child::{child_id, deployment_of};
 pub use diff::diff;
 pub use health::{Health, health};
 pub use known::Known;
-pub use live::Live;
+pub use live::{Live, ManagedFields};
 pub use member::maybe_scaled;
 pub use order::depends_on;
 pub use prune::{PruneRules, judge_contents, still_goes, takes_others_along};
 pub use redact::is_secret;
 pub use step::{Action, Body, Conflict, Expected, Plan, Step};
+pub use string_map::StringMap;

@@ -159,7 +159,7 @@ impl Cluster {
     /// As the server answers, but for "not found".
     pub async fn sync(&self, namespace: &str, name: &str) -> Result<Option<Value>, ClusterError> {
         let kind = Kind::sync();
-        let Some(cache) = &self.cache else {
+        let Some(cache) = self.cache_of(&kind) else {
             return self.get(&kind, Some(namespace), name).await;
         };
         let place = BTreeSet::from([(Some(namespace.to_owned()), name.to_owned())]);
@@ -175,7 +175,7 @@ impl Cluster {
     /// As the server answers.
     pub async fn syncs(&self) -> Result<Vec<Arc<Value>>, ClusterError> {
         let kind = Kind::sync();
-        let Some(cache) = &self.cache else {
+        let Some(cache) = self.cache_of(&kind) else {
             let all = self.list_objects(&kind, None, None).await?;
             return Ok(all.into_iter().map(Arc::new).collect());
         };

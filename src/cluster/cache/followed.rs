@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout};
 
 use super::changes::Change;
 use super::hub::Hub;
+use super::keeper::Keeper;
 use super::kept::{Kept, Written};
 use super::locked;
 use super::store::{News, Store};
@@ -24,6 +25,10 @@ use crate::cluster::read::{List, Listed, invalid, request};
 use crate::cluster::send::{ANSWER_WITHIN, Verb};
 use crate::cluster::watch::{Event, Feed, Sink, watch_seconds};
 use crate::cluster::{Cluster, ClusterError};
+
+/// What was known when a watch broke is good for as long as an answer to a request may take; after that, reads fail as
+/// they would without a watch.
+const STALE_AFTER: Duration = ANSWER_WITHIN;
 
 /// How far a watch has come.
 #[derive(Clone, Debug)]
@@ -42,16 +47,21 @@ pub(in crate::cluster) struct Followed<T: Kept> {
     store: Mutex<Store<T>>,
     state: watch::Sender<State>,
     asked: Mutex<Instant>,
+    /// Since when what is known may be out of date, if it may.
+    troubled: Mutex<Option<Instant>>,
+    keeper: Keeper,
     hub: Arc<Hub>,
 }
 
 impl<T: Kept> Followed<T> {
-    pub fn new(topic: Topic, hub: Arc<Hub>) -> Self {
+    pub fn new(topic: Topic, keeper: Keeper, hub: Arc<Hub>) -> Self {
         Self {
+            keeper,
             topic,
             store: Mutex::default(),
             state: watch::Sender::new(State::Starting),
             asked: Mutex::new(Instant::now()),
+            troubled: Mutex::default(),
             hub,
         }
     }
@@ -107,7 +117,7 @@ impl<T: Kept> Followed<T> {
         let live = &answer.metadata;
         let is_here = namespace.is_none() || *namespace == live.namespace;
         if is_here && self.topic.kind.group_kind() == *kind && selection.takes(&live.labels) {
-            let object = T::keep_written(answer, *selection);
+            let object = T::keep_written(answer, &self.keeper);
             object.and_then(|object| locked(&self.store).put(object));
         }
     }
@@ -137,8 +147,14 @@ impl<T: Kept> Followed<T> {
         }
     }
 
+    /// Tells whether a trouble that began some time ago has made what is known worthless.
+    fn is_stale(&self) -> bool {
+        let mut troubled = locked(&self.troubled);
+        troubled.get_or_insert_with(Instant::now).elapsed() >= STALE_AFTER
+    }
+
     /// Changes the state, and says whether anybody may have been told of another one before.
-    fn become_(&self, state: State) -> bool {
+    fn turn(&self, state: State) -> bool {
         let before = self.state.send_replace(state);
         !matches!(before, State::Starting)
     }
@@ -149,9 +165,14 @@ impl<T: Kept> Sink<T> for Followed<T> {
         let mut store = locked(&self.store);
         let news = store.replace(listed.items, &listed.version);
         // Who waits for the first list sees all there is.
-        if self.become_(State::Synced) {
+        if self.turn(State::Synced) {
             self.tell(news);
         }
+    }
+
+    fn resume(&self) {
+        *locked(&self.troubled) = None;
+        self.turn(State::Synced);
     }
 
     fn apply(&self, object: T) {
@@ -171,14 +192,13 @@ impl<T: Kept> Sink<T> for Followed<T> {
             ClusterError::NotFound(_) => {
                 let mut store = locked(&self.store);
                 let news = store.clear();
-                if self.become_(State::Synced) {
+                if self.turn(State::Synced) {
                     self.tell(news);
                 }
             }
-            ClusterError::Forbidden(_) => drop(self.become_(State::Failed(error.clone()))),
-            // What is known stays good for a while.
-            _ if self.is_synced() => {}
-            _ => drop(self.become_(State::Failed(error.clone()))),
+            ClusterError::Forbidden(_) => drop(self.turn(State::Failed(error.clone()))),
+            _ if self.is_synced() && !self.is_stale() => {}
+            _ => drop(self.turn(State::Failed(error.clone()))),
         }
     }
 }
@@ -188,22 +208,24 @@ pub(super) struct Source<T> {
     cluster: Cluster,
     client: Client,
     topic: Topic,
+    keeper: Keeper,
     kept: PhantomData<fn() -> T>,
 }
 
 impl<T: Kept> Source<T> {
     /// `client` is the one for watches.
-    pub fn new(cluster: Cluster, client: Client, topic: Topic) -> Self {
+    pub fn new(cluster: Cluster, client: Client, topic: Topic, keeper: Keeper) -> Self {
         Self {
             cluster,
             client,
             topic,
+            keeper,
             kept: PhantomData,
         }
     }
 
     fn keep(&self, wire: T::Wire) -> Option<T> {
-        let kept = T::keep(wire, self.topic.selection);
+        let kept = T::keep(wire, &self.keeper);
         if kept.is_none() {
             self.left_out();
         }
@@ -346,5 +368,70 @@ impl<T: Kept> Feed for Source<T> {
         self.cluster.observe(Verb::Watch, code);
         let events = events?.filter_map(|event| std::future::ready(self.event(event)));
         Ok(Box::pin(events))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::sleep;
+
+    use super::super::kept::Object;
+    use super::super::topic::Selection;
+    use super::*;
+    use crate::cluster::Kind;
+
+    fn followed() -> Followed<Object> {
+        let topic = Topic {
+            kind: Kind::namespace(),
+            selection: Selection::All,
+            namespace: None,
+        };
+        let keeper = Keeper {
+            selection: Selection::All,
+            shared: Arc::default(),
+        };
+        Followed::new(topic, keeper, Arc::default())
+    }
+
+    fn none() -> Listed<Object> {
+        Listed {
+            items: Vec::new(),
+            version: "1".into(),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_known_outlives_a_short_trouble_only() {
+        let followed = followed();
+        let reset = ClusterError::Unreachable("reset".into());
+        followed.replace(none());
+        followed.trouble(&reset);
+        assert_eq!(followed.synced().await, Ok(()));
+        sleep(STALE_AFTER).await;
+        followed.trouble(&reset);
+        assert_eq!(followed.synced().await, Err(reset.clone()));
+        let unsynced = followed.unsynced().unwrap();
+        assert_eq!(
+            unsynced,
+            "Namespace: the API server cannot be reached: reset"
+        );
+        // Nothing was missed: the watch goes on from where it ended.
+        followed.resume();
+        assert_eq!(followed.synced().await, Ok(()));
+        // The next trouble is a new one.
+        followed.trouble(&reset);
+        assert_eq!(followed.synced().await, Ok(()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_never_known_is_waited_for_or_told_why() {
+        let followed = followed();
+        let waits = tokio::time::timeout(Duration::from_secs(60), followed.synced());
+        assert!(waits.await.is_err());
+        let forbidden = ClusterError::Forbidden("no".into());
+        followed.trouble(&forbidden);
+        assert_eq!(followed.synced().await, Err(forbidden));
+        followed.replace(none());
+        assert_eq!(followed.synced().await, Ok(()));
     }
 }

@@ -8,7 +8,9 @@ mod changes;
 mod discovery;
 mod followed;
 mod hub;
+mod keeper;
 mod kept;
+mod shared;
 mod shelf;
 mod store;
 #[cfg(test)]
@@ -28,6 +30,7 @@ use self::hub::Hub;
 pub(super) use self::hub::Writing;
 use self::kept::Whole;
 pub(super) use self::kept::{Kept, Object, Written};
+use self::shared::Shared;
 use self::shelf::Shelf;
 pub(super) use self::topic::{Selection, Topic};
 use super::endpoints::Slice;
@@ -47,6 +50,7 @@ pub(super) struct Cache {
     syncs: Shelf<Whole>,
     slices: Shelf<Slice>,
     hub: Arc<Hub>,
+    shared: Arc<Shared>,
 }
 
 impl Cluster {
@@ -65,6 +69,7 @@ impl Cluster {
             syncs: Shelf::default(),
             slices: Shelf::default(),
             hub: Arc::clone(&hub),
+            shared: Arc::default(),
         };
         let cluster = Self {
             cache: Some(Arc::new(cache)),
@@ -95,6 +100,11 @@ impl Cluster {
             cache.syncs.stop_unused(since);
             cache.slices.stop_unused(since);
         }
+    }
+
+    /// The watches, if there are any and the kind can be watched.
+    pub(super) fn cache_of(&self, kind: &Kind) -> Option<&Cache> {
+        self.cache.as_deref().filter(|_| kind.watchable)
     }
 
     /// The same, with every read answered by the server. A watch has no guard either: it does not write.
