@@ -68,6 +68,11 @@ impl Kind {
         self.resource.group == GROUP
     }
 
+    /// Tells whether it is this kind, in whatever version.
+    pub(super) fn is(&self, kind: &GroupKind) -> bool {
+        self.resource.group == kind.group && self.resource.kind == kind.kind
+    }
+
     /// Its group and kind, without a version.
     pub fn group_kind(&self) -> GroupKind {
         GroupKind::new(&self.resource.group, &self.resource.kind)

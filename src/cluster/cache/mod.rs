@@ -12,6 +12,7 @@ mod keeper;
 mod kept;
 mod shared;
 mod shelf;
+mod source;
 mod store;
 #[cfg(test)]
 mod store_tests;
@@ -132,6 +133,10 @@ impl Cache {
             namespace: namespace.cloned(),
         };
         let ask = |namespace| T::shelf(self).ask(self, cluster, topic(namespace));
+        if kind.is_ours() {
+            // A kind that is not there yet is tried again as soon as it is defined.
+            self.definitions();
+        }
         let everywhere = ask(None);
         match everywhere.synced().await {
             Ok(()) => return Ok(vec![everywhere]),
@@ -150,10 +155,16 @@ impl Cache {
     /// Tells whether definitions are watched, once it is known. Who asks for kinds waits for that, so that no change can
     /// fall between the answer and the watch.
     async fn watches_definitions(&self) -> bool {
-        let (kind, nowhere) = (Kind::definition(), BTreeSet::new());
-        self.synced::<Object>(&self.owner, &kind, Selection::Presence, &nowhere)
-            .await
-            .is_ok()
+        self.definitions().synced().await.is_ok()
+    }
+
+    fn definitions(&self) -> Arc<Followed<Object>> {
+        let topic = Topic {
+            kind: Kind::definition(),
+            selection: Selection::Presence,
+            namespace: None,
+        };
+        self.objects.ask(self, &self.owner, topic)
     }
 
     fn unsynced(&self) -> Vec<String> {

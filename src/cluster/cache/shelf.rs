@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use tokio_util::task::AbortOnDropHandle;
 
-use super::followed::{Followed, Source};
+use super::followed::Followed;
 use super::keeper::Keeper;
 use super::kept::{Kept, Written};
+use super::source::Source;
 use super::topic::{Topic, TopicKey};
 use super::{Cache, locked};
 use crate::api::{GroupKind, ObjectId};
