@@ -1,5 +1,8 @@
 //! Answers that a real API server gives too seldom for a test: versions that have expired, objects that nobody can read.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
 use covergence::cluster::{Cluster, ClusterError, ConnectOptions};
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
@@ -223,4 +226,31 @@ fn a_definition_that_is_gone_takes_its_objects_along() {
     let changes = watcher.change("a");
     assert!(changes[0].after.is_none());
     assert_eq!(names(&watcher).unwrap(), [""; 0]);
+}
+
+#[test]
+fn no_more_requests_are_in_flight_than_allowed() {
+    let (now, most) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+    let seen = Arc::clone(&most);
+    let server = syncs(move |_, _| {
+        seen.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
+        // Long enough for all that may come at once to be here.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        now.fetch_sub(1, SeqCst);
+        list(10, &[])
+    });
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let cluster = Cluster::connect(&options(&server))
+            .await
+            .unwrap()
+            .limited(2);
+        // All that is made from it shares the limit.
+        let tenant = cluster.as_service_account("shop", "deployer").unwrap();
+        let all = [&cluster, &tenant].into_iter().cycle().take(10);
+        for answer in futures_util::future::join_all(all.map(Cluster::syncs)).await {
+            answer.unwrap();
+        }
+    });
+    assert_eq!(most.load(SeqCst), 2);
 }
