@@ -12,7 +12,8 @@ use super::name::Name;
 use super::queue::Why;
 use crate::api::names::{GROUP, REQUESTED_AT, SYNC, TARGET};
 use crate::api::{GroupKind, ObjectId};
-use crate::cluster::{Change, Changes, ClusterError, Kind};
+use crate::cluster::{Change, Changes, ClusterError, Kind, Watches};
+use crate::metrics::WatchState;
 use crate::plan::Live;
 use crate::render::{Target, service_name};
 use crate::web::{Gate, HookTarget};
@@ -41,6 +42,7 @@ pub async fn watch(
         targets: Targets::default(),
     };
     while let Err(error) = triggers.begin().await {
+        tell_watches(&context);
         ready.shut(error.to_string());
         tokio::time::sleep(TRY_AGAIN).await;
     }
@@ -54,12 +56,29 @@ pub async fn watch(
             Some(id) = written.recv() => triggers.note_written(&id).await,
             Ok(()) = shares.changed() => triggers.look_at_everything().await,
             () = context.look_at_everything.notified() => triggers.look_at_everything().await,
-            _ = looks.tick() => match context.cluster.synced() {
-                Ok(()) => ready.open(),
-                Err(why) => ready.shut(why.join("; ")),
-            },
+            _ = looks.tick() => {
+                tell_watches(&context);
+                match context.cluster.synced() {
+                    Ok(()) => ready.open(),
+                    Err(why) => ready.shut(why.join("; ")),
+                }
+            }
         }
     }
+}
+
+fn tell_watches(context: &Context) {
+    let metrics = &context.metrics;
+    let Watches {
+        syncing,
+        synced,
+        failing,
+        relisted,
+    } = context.cluster.watches();
+    metrics.set_watches(WatchState::Syncing, syncing);
+    metrics.set_watches(WatchState::Synced, synced);
+    metrics.set_watches(WatchState::Failing, failing);
+    metrics.set_watch_restarts(relisted);
 }
 
 struct Triggers {
