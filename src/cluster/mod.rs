@@ -18,7 +18,7 @@ mod watch;
 mod workloads;
 mod write;
 
-pub use cache::{Change, Changes, NamespaceState};
+pub use cache::{Change, Changes, NamespaceState, Watches};
 pub use connect::{Cluster, ConnectOptions, context_namespace};
 pub use endpoints::Slice;
 pub use error::ClusterError;

@@ -9,31 +9,10 @@ use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use super::{Cluster, ClusterError};
+use crate::metrics::ApiVerb;
 
 /// The same as kube-apiserver's own limit for a request.
 pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(60);
-
-/// What a request does, in the word that roles use for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
-    Get,
-    List,
-    Watch,
-    Patch,
-    Delete,
-}
-
-impl Verb {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Get => "get",
-            Self::List => "list",
-            Self::Watch => "watch",
-            Self::Patch => "patch",
-            Self::Delete => "delete",
-        }
-    }
-}
 
 /// Is asked before every write, since others may have taken over what it is for.
 pub trait WriteGuard: Send + Sync {
@@ -41,14 +20,14 @@ pub trait WriteGuard: Send + Sync {
     fn permit(&self) -> Option<Box<dyn Send>>;
 }
 
-/// Is told of every request: verb, and HTTP code of the answer, or 0 when there was none.
-pub type Observer = dyn Fn(&str, u16) + Send + Sync;
+/// Is told of every request: verb, and HTTP status of the answer, if there was one.
+pub type Observer = dyn Fn(ApiVerb, Option<u16>) + Send + Sync;
 
 impl Cluster {
     /// Sends a request that changes nothing, and again for a while when the server is too busy to answer it.
     pub(super) async fn read<T: DeserializeOwned>(
         &self,
-        verb: Verb,
+        verb: ApiVerb,
         request: Request<Vec<u8>>,
     ) -> Result<T, ClusterError> {
         let answer = self.answer(verb, request).await?;
@@ -58,7 +37,7 @@ impl Cluster {
     /// The same, and gives the answer as it came.
     pub(super) async fn answer(
         &self,
-        verb: Verb,
+        verb: ApiVerb,
         request: Request<Vec<u8>>,
     ) -> Result<impl AsRef<[u8]> + use<>, ClusterError> {
         let _in_flight = self.in_flight().await;
@@ -68,7 +47,7 @@ impl Cluster {
     /// Sends a request that changes something, if we still may.
     pub(super) async fn write<T: DeserializeOwned>(
         &self,
-        verb: Verb,
+        verb: ApiVerb,
         request: Request<Vec<u8>>,
     ) -> Result<T, ClusterError> {
         let _in_flight = self.in_flight().await;
@@ -89,39 +68,39 @@ impl Cluster {
     /// Limits how long a request may take with all its repetitions: kube's own policy tries for minutes.
     async fn send(
         &self,
-        verb: Verb,
+        verb: ApiVerb,
         mut request: Request<Vec<u8>>,
     ) -> Result<impl AsRef<[u8]> + use<>, ClusterError> {
         self.identity.sign(request.headers_mut());
-        let (code, answer) = match timeout(ANSWER_WITHIN, exchange(&self.client, request)).await {
-            Ok((code, answer)) => (code, answer),
+        let (status, answer) = match timeout(ANSWER_WITHIN, exchange(&self.client, request)).await {
+            Ok((status, answer)) => (status, answer),
             Err(_) => {
                 let seconds = ANSWER_WITHIN.as_secs();
                 let error = ClusterError::Unavailable(format!("no good answer within {seconds} s"));
-                (0, Err(error))
+                (None, Err(error))
             }
         };
-        self.observe(verb, code);
+        self.observe(verb, status);
         answer
     }
 
-    pub(super) fn observe(&self, verb: Verb, code: u16) {
+    pub(super) fn observe(&self, verb: ApiVerb, status: Option<u16>) {
         if let Some(observer) = &self.observer {
-            observer(verb.word(), code);
+            observer(verb, status);
         }
     }
 }
 
-/// Gives the HTTP code, or 0 without an answer, and what was answered.
+/// Gives the HTTP status, if there was an answer, and what was answered.
 ///
 /// Not by `Client::request`, which logs whole answers that it cannot read: they may be Secrets.
 async fn exchange(
     client: &Client,
     request: Request<Vec<u8>>,
-) -> (u16, Result<impl AsRef<[u8]> + use<>, ClusterError>) {
+) -> (Option<u16>, Result<impl AsRef<[u8]> + use<>, ClusterError>) {
     let response = match client.send(request.map(Into::into)).await {
         Ok(response) => response,
-        Err(error) => return (0, Err(error.into())),
+        Err(error) => return (None, Err(error.into())),
     };
     let status = response.status();
     let answer = match response.into_body().collect_bytes().await {
@@ -129,7 +108,7 @@ async fn exchange(
         Ok(body) => Ok(body),
         Err(error) => Err(error.into()),
     };
-    (status.as_u16(), answer)
+    (Some(status.as_u16()), answer)
 }
 
 fn is_refusal(status: StatusCode) -> bool {

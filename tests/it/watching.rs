@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use covergence::cluster::{Cluster, ClusterError, Kind, NamespaceState, WriteGuard};
+use covergence::metrics::ApiVerb;
 use covergence::plan::Action;
 use covergence::reconcile::{Outcome, Planned};
 use serde_json::{Value, json};
@@ -443,10 +444,10 @@ fn requests_are_counted() {
     let ns = Namespace::new("count");
     let audit = Audit::new("count");
     let watcher = Watcher::admin(&audit.user);
-    let seen: Arc<Mutex<Vec<(String, u16)>>> = Arc::default();
+    let seen: Arc<Mutex<Vec<(ApiVerb, Option<u16>)>>> = Arc::default();
     let log = Arc::clone(&seen);
-    let cluster = watcher.cluster.observed(Arc::new(move |verb: &str, code| {
-        log.lock().unwrap().push((verb.to_owned(), code));
+    let cluster = watcher.cluster.observed(Arc::new(move |verb, status| {
+        log.lock().unwrap().push((verb, status));
     }));
     let kind = Kind::sync();
     watcher.run(async {
@@ -459,17 +460,13 @@ fn requests_are_counted() {
     eventually("the watch has begun", || {
         seen.lock()
             .unwrap()
-            .contains(&("watch".into(), 200))
+            .contains(&(ApiVerb::Watch, Some(200)))
             .then_some(())
     });
     let seen = seen.lock().unwrap();
-    let count = |verb: &str, code| {
-        seen.iter()
-            .filter(|s| **s == (verb.to_owned(), code))
-            .count()
-    };
-    assert_eq!(count("get", 404), 20);
-    assert_eq!(count("list", 200), 1);
+    let count = |verb, status| seen.iter().filter(|s| **s == (verb, Some(status))).count();
+    assert_eq!(count(ApiVerb::Get, 404), 20);
+    assert_eq!(count(ApiVerb::List, 200), 1);
     assert_eq!(
         audit
             .events()

@@ -13,7 +13,8 @@ use super::name::Name;
 use super::queue::Why;
 use crate::api::names::{GROUP, REQUESTED_AT, SYNC, TARGET};
 use crate::api::{GroupKind, ObjectId};
-use crate::cluster::{Change, Changes, ClusterError, Kind};
+use crate::cluster::{Change, Changes, ClusterError, Kind, Watches};
+use crate::metrics::WatchState;
 use crate::plan::Live;
 use crate::render::{Target, service_name};
 use crate::web::{Gate, HookTarget};
@@ -47,6 +48,7 @@ pub async fn watch(
         targets: Targets::default(),
     };
     while let Err(error) = triggers.begin().await {
+        tell_watches(&context);
         ready.shut(error.to_string());
         tokio::time::sleep(TRY_AGAIN).await;
     }
@@ -64,12 +66,29 @@ pub async fn watch(
                 context.cluster.stop_unused(2 * ROUND);
                 triggers.look_at_everything().await;
             }
-            _ = looks.tick() => match context.cluster.synced() {
-                Ok(()) => ready.open(),
-                Err(why) => ready.shut(why.join("; ")),
-            },
+            _ = looks.tick() => {
+                tell_watches(&context);
+                match context.cluster.synced() {
+                    Ok(()) => ready.open(),
+                    Err(why) => ready.shut(why.join("; ")),
+                }
+            }
         }
     }
+}
+
+fn tell_watches(context: &Context) {
+    let metrics = &context.metrics;
+    let Watches {
+        syncing,
+        synced,
+        failing,
+        relisted,
+    } = context.cluster.watches();
+    metrics.set_watches(WatchState::Syncing, syncing);
+    metrics.set_watches(WatchState::Synced, synced);
+    metrics.set_watches(WatchState::Failing, failing);
+    metrics.set_watch_restarts(relisted);
 }
 
 struct Triggers {
