@@ -13,14 +13,11 @@ use super::name::Name;
 use super::queue::Why;
 use crate::api::names::{GROUP, REQUESTED_AT, SYNC, TARGET};
 use crate::api::{GroupKind, ObjectId};
-use crate::cluster::{Change, Changes, ClusterError, Kind, Watches};
+use crate::cluster::{Change, Changes, ClusterError, Kind, SERVICE_NAME, Watches};
 use crate::metrics::WatchState;
 use crate::plan::Live;
 use crate::render::{Target, service_name};
 use crate::web::{Gate, HookTarget};
-
-/// Label of an EndpointSlice: the Service it belongs to.
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
 /// Between two looks at whether all watches are synced, for readiness.
 const LOOK_AT_WATCHES: Duration = Duration::from_millis(200);
