@@ -142,11 +142,18 @@ fn git_servers_are_counted() {
 #[test]
 fn what_waits_for_its_turn_is_counted() {
     let ns = Namespace::new("queue");
-    // More than are at work at once, and none of them comes to an end: nobody gives these Services an address.
+    // More than are at work at once, and none of them comes to an end: there is no node for these Pods.
     let name = |i: usize| format!("wait-{i}");
-    let waiting = |i: usize| service(&name(i)).set("/spec/type", "LoadBalancer");
+    let pod = |i: usize| {
+        json!({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": { "name": name(i) },
+            "spec": { "containers": [{ "name": "app", "image": "shop/pet:1" }] },
+        })
+    };
     let sources: Vec<Source> = (0..70)
-        .map(|i| Source::new().with("a.yaml", &[waiting(i)]))
+        .map(|i| Source::new().with("a.yaml", &[pod(i)]))
         .collect();
     let spec = json!({ "wait": true, "timeout": "10m" });
     for (i, source) in sources.iter().enumerate() {
@@ -155,9 +162,7 @@ fn what_waits_for_its_turn_is_counted() {
     }
     let controller = Setup::new(&[&ns.name]).start();
     let queue = [r#"queue="syncs""#];
-    eventually("some wait", || {
-        (controller.metric("covergence_queue_depth", &queue) > 0.0).then_some(())
-    });
+    await_metric(&controller, "covergence_queue_depth", &queue, 6.0);
     assert_eq!(controller.metric("covergence_lease_members", &[]), 1.0);
 }
 
