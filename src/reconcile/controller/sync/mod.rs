@@ -313,7 +313,7 @@ impl Unit {
             .known_entry(name)
             .and_then(|entry| entry.last.get());
         self.context.forget(name);
-        let Some(last) = left else { return None };
+        let last = left?;
         let access = Access {
             members: cluster,
             sync: cluster,
