@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -39,6 +39,8 @@ pub struct Setup<'a> {
     pub config: Value,
     /// Syncs of its configuration.
     pub syncs: &'a [Value],
+    /// A program and its first arguments that become the controller in the end, such as `env A=B`.
+    pub by: &'a [&'a str],
 }
 
 impl<'a> Setup<'a> {
@@ -51,6 +53,7 @@ impl<'a> Setup<'a> {
             directories: &[],
             config: json!({}),
             syncs: &[],
+            by: &[],
         }
     }
 
@@ -86,7 +89,8 @@ impl<'a> Setup<'a> {
         if let Some(user) = self.user {
             run = run.admin(user);
         }
-        let (mut command, home) = run.into_parts();
+        let (command, home) = run.into_parts();
+        let mut command = started_by(self.by, command);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -128,7 +132,8 @@ impl Controller {
     /// GET: code and body, if it answers.
     pub fn http(&self, path: &str) -> Option<(u16, String)> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         std::io::Write::write_all(&mut stream, request.as_bytes()).ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).ok()?;
@@ -153,7 +158,10 @@ impl Controller {
     /// Lines of its log that hold a text.
     pub fn logged(&self, text: &str) -> Vec<String> {
         let log = self.log.lock().unwrap();
-        log.iter().filter(|line| line.contains(text)).cloned().collect()
+        log.iter()
+            .filter(|line| line.contains(text))
+            .cloned()
+            .collect()
     }
 
     pub fn pid(&self) -> u32 {
@@ -204,6 +212,25 @@ pub fn sync(namespace: &str, name: &str, spec: Value) -> Value {
         "metadata": { "namespace": namespace, "name": name },
         "spec": spec,
     })
+}
+
+/// The same command, started by another program.
+fn started_by(by: &[&str], command: Command) -> Command {
+    let [program, arguments @ ..] = by else {
+        return command;
+    };
+    let mut started = Command::new(program);
+    started
+        .args(arguments)
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+    started
 }
 
 fn merge(into: &mut Value, from: &Value) {

@@ -10,5 +10,8 @@ pub mod kubectl;
 pub mod lab;
 pub mod manifest;
 pub mod namespace;
+pub mod outcome;
+pub mod proxy;
+pub mod served;
 pub mod server;
 pub mod source;
