@@ -308,7 +308,11 @@ fn cut(body: Body) -> Body {
         .into_data_stream()
         .take(1)
         .map(|piece| piece.map(|mut piece| piece.split_to(piece.len() / 2)));
-    let end = stream::once(async { Err(broken()) });
+    let end = stream::once(async {
+        // What comes at once with the end of it is not even sent.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        Err(broken())
+    });
     Body::from_stream(half.chain(end))
 }
 
@@ -338,4 +342,119 @@ fn failure(code: u16) -> serde_json::Value {
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "code": code, "reason": reason, "message": message,
     })
+}
+
+/// A fault that does not happen proves nothing.
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read as _, Write as _};
+    use std::net::TcpStream;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::support::lab::{api, shared};
+    use crate::support::manifest::config_map;
+    use crate::support::namespace::Namespace;
+
+    const NAMESPACES: &str = "/api/v1/namespaces";
+
+    /// What comes until the end, and whether that is a reset.
+    fn get(proxy: &Proxy, path: &str) -> (String, bool) {
+        let kubeconfig = fs::read_to_string(proxy.dir().join("kubeconfig")).unwrap();
+        let after = |text: &str| {
+            let (_, rest) = kubeconfig.split_once(text).unwrap();
+            let end = |c: char| c.is_whitespace() || matches!(c, '"' | '}');
+            rest.trim_start_matches('"')
+                .split(end)
+                .next()
+                .unwrap()
+                .to_owned()
+        };
+        let (address, token) = (after("server: http://"), after("token: "));
+        let mut stream = TcpStream::connect(address).unwrap();
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        let reset = match stream.read_to_end(&mut answer) {
+            Ok(_) => false,
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+                true
+            }
+        };
+        (String::from_utf8(answer).unwrap(), reset)
+    }
+
+    #[test]
+    fn every_fault_is_what_it_is_called() {
+        let proxy = Proxy::new(shared());
+        let (good, reset) = get(&proxy, NAMESPACES);
+        assert!(
+            good.starts_with("HTTP/1.1 200") && good.contains("\"kube-system\""),
+            "{good}"
+        );
+        assert!(!reset);
+        assert_eq!(proxy.asked(), 1);
+        let with = |fault: Fault, path: &str| {
+            proxy.set(move |_| Some(fault));
+            let answer = get(&proxy, path);
+            assert_eq!(proxy.count(fault), 1);
+            answer
+        };
+        let (text, reset) = with(Fault::TooMany, NAMESPACES);
+        assert!(
+            text.starts_with("HTTP/1.1 429") && text.contains("retry-after: 1\r\n"),
+            "{text}"
+        );
+        assert!(!reset);
+        let (text, _) = with(Fault::Code(503), NAMESPACES);
+        assert!(
+            text.starts_with("HTTP/1.1 503") && text.contains("ServiceUnavailable"),
+            "{text}"
+        );
+        assert_eq!(with(Fault::ResetBefore, NAMESPACES), (String::new(), true));
+        let (text, reset) = with(Fault::Cut, NAMESPACES);
+        assert!(
+            reset && text.starts_with("HTTP/1.1 200") && text.len() < good.len(),
+            "{text}"
+        );
+        let watch = format!("{NAMESPACES}?watch=true");
+        let (text, _) = with(Fault::GoneEvent, &watch);
+        assert!(
+            text.starts_with("HTTP/1.1 200") && text.contains("\"code\":410"),
+            "{text}"
+        );
+        let time = Duration::from_millis(300);
+        let begin = Instant::now();
+        let (text, _) = with(Fault::Stall(time), NAMESPACES);
+        assert!(text.starts_with("HTTP/1.1 200") && begin.elapsed() >= time);
+    }
+
+    #[test]
+    fn a_lost_answer_is_to_something_that_was_done_and_watches_end_when_told() {
+        let proxy = Proxy::new(shared());
+        let ns = Namespace::new("proxied");
+        ns.create("configmaps", &config_map("a", "1"));
+        let maps = format!("{NAMESPACES}/{}/configmaps", ns.name);
+        std::thread::scope(|scope| {
+            let watch = scope.spawn(|| get(&proxy, &format!("{maps}?watch=true")));
+            // Its first event is on its way.
+            while proxy.asked() == 0 {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            std::thread::sleep(Duration::from_millis(500));
+            proxy.reset_watches();
+            let (text, reset) = watch.join().unwrap();
+            assert!(reset && text.contains("\"ADDED\""), "{text}");
+        });
+        proxy.set(|asked| (asked.method == "PATCH").then_some(Fault::ResetAfter));
+        let through = crate::support::api::Api::connect(&proxy.dir().join("kubeconfig"));
+        let lost = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            through.edit(&format!("{maps}/a"), &json!({ "data": { "key": "2" } }))
+        }));
+        assert!(lost.is_err(), "it was answered");
+        assert_eq!(api().get(&format!("{maps}/a"))["data"]["key"], "2");
+    }
 }
