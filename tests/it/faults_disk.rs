@@ -80,13 +80,10 @@ fn a_full_cache_stops_only_what_needs_it_and_only_until_there_is_room() {
 /// Writes until nothing more can be written.
 fn fill(path: &PathBuf) {
     let mut file = File::create(path).unwrap();
-    loop {
-        match file.write(&[0; 512]) {
-            Ok(_) => {}
-            Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::StorageFull, "{error}");
-                return;
-            }
+    let error = loop {
+        if let Err(error) = file.write_all(&[0; 512]) {
+            break error;
         }
-    }
+    };
+    assert_eq!(error.kind(), ErrorKind::StorageFull, "{error}");
 }
