@@ -11,7 +11,7 @@ DIR ?= $(or $(TMPDIR),/tmp)/covergence-lab
 # Cargo tools that .ci/setup builds where the machine has none.
 export PATH := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/covergence/tools/bin:$(PATH)
 STAGE := .ci/stage
-SCRIPTS = $(shell find .ci tests manifests -type f -perm -u+x -exec grep -lE '^\#!/usr/bin/env bash' {} +)
+SCRIPTS = $(shell find .ci tests manifests deploy -type f -perm -u+x -exec grep -lE '^\#!/usr/bin/env bash' {} +)
 
 help: ## Say what there is
 	@echo 'Covergence: make a cluster look like a folder or a git ref, and see first what that changes.'

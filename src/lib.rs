@@ -3,6 +3,7 @@
 pub mod api;
 pub mod cli;
 pub mod cluster;
+pub mod lease;
 pub mod load;
 pub mod metrics;
 pub mod plan;

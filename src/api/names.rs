@@ -9,6 +9,8 @@ pub const API_VERSION: &str = "closurejvm.io/v1alpha1";
 
 /// Kind of a source and its apply set.
 pub const SYNC: &str = "Sync";
+/// Kind of the controller's settings, which are in files only.
+pub const CONFIG: &str = "Config";
 /// Kind of a Deployment whose coverage is wanted.
 pub const TARGET: &str = "ClosureJVMTarget";
 
@@ -19,6 +21,16 @@ pub const FIELD_MANAGER: &str = "covergence";
 pub const INVENTORY_MANAGER: &str = "covergence-inventory";
 /// Field manager of the status of our kinds.
 pub const STATUS_MANAGER: &str = "covergence-status";
+
+/// Field manager of the Leases of our replicas.
+pub const LEASE_MANAGER: &str = "covergence-lease";
+
+/// How the names of our replicas' Leases start; their identity follows.
+pub const LEASE_PREFIX: &str = "covergence-";
+/// Label and its value on the Leases of our replicas.
+pub const LEASE_COMPONENT: (&str, &str) = ("app.kubernetes.io/component", "replica");
+/// Annotation of a replica's Lease: sorted identities of the replicas that it shares the keys with, with commas.
+pub const LEASE_MEMBERS: &str = "closurejvm.io/members";
 
 /// Annotation: digest of the object as we last applied it, `sha256:<hex>`.
 pub const APPLIED_DIGEST: &str = "closurejvm.io/applied-digest";

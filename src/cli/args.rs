@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::logging::LogFormat;
+
 const EXAMPLES: &str = "\
 Examples:
   covergence diff manifests/               what would change, as the API server says; changes nothing
@@ -11,7 +13,24 @@ Examples:
   covergence diff --git https://git.example/shop.git --ref v1.2 --path deploy
   covergence validate manifests/           everything that can be known without a cluster
 
-Exit codes: 0 done or nothing to do, 1 differences (diff) or violations (validate), 2 errors.";
+Exit codes: 0 done or nothing to do, 1 differences (diff), violations (validate) or problems (status, tree), 2 errors.";
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  covergence status -A                 every Sync and every Target of the cluster
+  covergence status shop               the Sync `shop`, and the Targets among its members
+  covergence status -w                 and then each change, as it comes
+  covergence status -A -o json | jq '.targets[].coverageEndpoint'
+
+Exit codes: 0 all that is shown is ready (or suspended), 1 something is not, 2 errors.";
+
+const TREE_EXAMPLES: &str = "\
+Examples:
+  covergence tree                      all Syncs of the namespace, and what they have brought about
+  covergence tree shop --all           every member of the Sync `shop`, healthy or not
+  covergence tree shop -w              and then each change, as it comes
+
+Exit codes: 0 everything is as its spec wants it, 1 something is not, 2 errors.";
 
 /// GitOps for JVM coverage: makes a cluster look like a directory or a git ref, and shows what that changes first.
 #[derive(Debug, Parser)]
@@ -31,8 +50,18 @@ pub enum Command {
     Diff(DiffArgs),
     /// Make the cluster look like the source.
     Sync(SyncArgs),
+    /// Show how Syncs and Targets are, and why some are not ready.
+    #[command(after_help = STATUS_EXAMPLES)]
+    Status(StatusArgs),
+    /// Show what Syncs have brought about: members, what those own, and what is not healthy.
+    #[command(after_help = TREE_EXAMPLES)]
+    Tree(TreeArgs),
+    /// Run as a service: follow sources and the cluster, and keep them alike.
+    Run(RunArgs),
     /// Print the CustomResourceDefinitions of ClosureJVMTarget and Sync.
     Crd(CrdArgs),
+    /// Print the least rights that syncing the source takes; needs no cluster.
+    Rbac(RbacArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -48,8 +77,11 @@ impl Command {
             Self::Validate(args) => args.output == Output::Json,
             Self::Diff(args) => args.output == Output::Json,
             Self::Sync(args) => args.output == Output::Json,
+            Self::Status(args) => args.output == Output::Json,
+            Self::Tree(args) => args.output == Output::Json,
             Self::Crd(args) => args.output == Format::Json,
-            Self::Completions { .. } => false,
+            Self::Rbac(args) => args.output == Format::Json,
+            Self::Run(_) | Self::Completions { .. } => false,
         }
     }
 }
@@ -205,7 +237,7 @@ pub struct SyncArgs {
     #[arg(long)]
     pub wait: bool,
     /// How long to wait, for instance 90s or 5m.
-    #[arg(long, value_name = "TIME", default_value = "5m", requires = "wait", value_parser = super::settings::duration)]
+    #[arg(long, value_name = "TIME", default_value = "5m", requires = "wait", value_parser = crate::api::parse_duration)]
     pub timeout: std::time::Duration,
     /// List unchanged objects too.
     #[arg(long)]
@@ -216,8 +248,115 @@ pub struct SyncArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// Just these Syncs, and the Targets among their members.
+    #[arg(value_name = "SYNC", conflicts_with = "all_namespaces")]
+    pub syncs: Vec<String>,
+    /// Namespace to look at; the context's when not given.
+    #[arg(short, long, value_parser = super::settings::namespace)]
+    pub namespace: Option<String>,
+    /// Look at all namespaces.
+    #[arg(short = 'A', long, conflicts_with = "namespace")]
+    pub all_namespaces: bool,
+    /// Go on, and print each change.
+    #[arg(short, long)]
+    pub watch: bool,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// How results are printed.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct TreeArgs {
+    /// Just this Sync; all of the namespace when not given.
+    #[arg(value_name = "SYNC")]
+    pub sync: Option<String>,
+    /// Namespace of the Sync; the context's when not given.
+    #[arg(short, long, value_parser = super::settings::namespace)]
+    pub namespace: Option<String>,
+    /// List every object, also where many of a kind are healthy.
+    #[arg(long)]
+    pub all: bool,
+    /// Go on, and print each change.
+    #[arg(short, long)]
+    pub watch: bool,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// How results are printed.
+    #[arg(short, long, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+}
+
+#[derive(Debug, Args)]
 pub struct CrdArgs {
     /// How objects are printed.
     #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
     pub output: Format,
+}
+
+/// A ServiceAccount, as `NAME` or `NAMESPACE/NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountRef {
+    pub namespace: Option<String>,
+    pub name: String,
+}
+
+#[derive(Debug, Args)]
+pub struct RbacArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// Who gets the rights: in the Sync's namespace, unless another is named. If not given, what the Sync names, when it is in the source, or one of the Sync's name.
+    #[arg(long, value_name = "[NS/]NAME", value_parser = super::settings::account)]
+    pub service_account: Option<AccountRef>,
+    /// Include what deleting takes, for objects that leave the source. Implied by a Sync in the source that deletes.
+    #[arg(long)]
+    pub prune: bool,
+    /// Let the account write objects of any name, for sources whose objects come and go. Objects without a namespace stay limited to their names.
+    #[arg(long)]
+    pub any_name: bool,
+    /// Include what `covergence sync` does as this account, and the controller as itself: keep the Sync, serve Targets.
+    #[arg(long)]
+    pub one_shot: bool,
+    /// Secret beside the Sync that its `secretRef` or `verify` names (repeatable). Those of a Sync in the source are known.
+    #[arg(long = "secret", value_name = "NAME", value_parser = super::settings::object_name)]
+    pub secrets: Vec<String>,
+    /// How objects are printed.
+    #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
+    pub output: Format,
+}
+
+const RUN_HELP: &str = "\
+The configuration is a file or a folder with one document of the kind Config and any number of Syncs. It is followed:
+what changes there is in force at once.
+
+  apiVersion: closurejvm.io/v1alpha1
+  kind: Sync
+  metadata: { namespace: shop, name: shop }
+  spec:
+    source: { git: { url: https://git.example/shop.git, ref: main, path: deploy } }
+    prune: true
+
+Syncs and ClosureJVMTargets that are in the cluster are served as well, whoever made them.";
+
+#[derive(Debug, Args)]
+#[command(after_help = RUN_HELP)]
+pub struct RunArgs {
+    /// File or folder of Config and Sync documents.
+    #[arg(long, value_name = "PATH", env = "COVERGENCE_CONFIG")]
+    pub config: PathBuf,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// Address for health, readiness and metrics; the Config's when not given, else none.
+    #[arg(long, value_name = "ADDRESS", env = "COVERGENCE_LISTEN")]
+    pub listen: Option<std::net::SocketAddr>,
+    /// How the log is written; the Config's when not given, else text.
+    #[arg(long, value_enum, env = "COVERGENCE_LOG_FORMAT")]
+    pub log_format: Option<LogFormat>,
+    /// What is logged, such as info or info,covergence::source=debug; the Config's when not given, else info.
+    #[arg(long, value_name = "LEVEL", env = "COVERGENCE_LOG_LEVEL", value_parser = super::logging::log_filter)]
+    pub log_level: Option<super::logging::LogFilter>,
 }

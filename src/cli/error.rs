@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::cluster::ClusterError;
 use crate::source::SourceError;
+use crate::web::BindError;
 
 /// Why a command could not do its work. All of them end it with exit code 2.
 #[derive(Debug, Error)]
@@ -17,6 +18,14 @@ pub enum CliError {
     /// The cluster cannot be asked.
     #[error("{0}")]
     Cluster(#[from] ClusterError),
+    /// Our kinds are not in the cluster.
+    #[error(
+        "this cluster has no Syncs and no ClosureJVMTargets: their definitions are not installed"
+    )]
+    NotInstalled,
+    /// An address cannot be listened on.
+    #[error("{0}")]
+    Bind(#[from] BindError),
     /// The result cannot be printed.
     #[error("cannot print: {0}")]
     Output(#[from] std::io::Error),
@@ -32,10 +41,14 @@ impl CliError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Source(error) => error.hint(),
+            Self::Bind(error) => error.hint().map(str::to_owned),
             Self::Cluster(ClusterError::Unreachable(_)) => Some(
                 "is the API server of this kubeconfig and context running? (kubectl cluster-info)"
                     .into(),
             ),
+            Self::NotInstalled => {
+                Some("install them: covergence crd | kubectl apply --server-side -f -".into())
+            }
             _ => None,
         }
     }

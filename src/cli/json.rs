@@ -6,10 +6,14 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::api::GroupKind;
 use crate::api::names::API_VERSION;
 use crate::load::{Diagnostic, Origin};
 use crate::plan::{Action, Conflict, Step};
-use crate::reconcile::{Done, Outcome, Planned, Report, Settings, TargetReport, Unhealthy};
+use crate::reconcile::{
+    Done, Outcome, Overview, Planned, Report, Settings, SyncTree, SyncView, TargetReport,
+    TargetView, Tree, Unhealthy,
+};
 
 /// A plan, as `diff` and `sync --dry-run` print it.
 #[derive(Serialize)]
@@ -72,6 +76,36 @@ struct ReportJson<'a> {
     trouble: &'a [String],
 }
 
+/// How Syncs and Targets are, as `status` prints it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OverviewJson<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    all_ready: bool,
+    syncs: &'a [SyncView],
+    targets: &'a [TargetView],
+    unseen: Vec<UnseenJson<'a>>,
+}
+
+/// What Syncs have brought about, as `tree` prints it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TreeJson<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    all_healthy: bool,
+    syncs: &'a [SyncTree],
+    unseen: Vec<UnseenJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct UnseenJson<'a> {
+    #[serde(flatten)]
+    kind: &'a GroupKind,
+    reason: &'a str,
+}
+
 /// Prints a plan.
 pub fn plan(planned: &Planned, settings: &Settings) -> io::Result<()> {
     let summary = count(planned.plan.steps.iter().map(|step| step.action.word()));
@@ -104,6 +138,37 @@ pub fn validation(revision: &str, objects: usize, diagnostics: &[Diagnostic]) ->
         "objects": objects,
         "diagnostics": diagnostics,
     }))
+}
+
+/// Prints how Syncs and Targets are; as one line when more will follow.
+pub fn overview(overview: &Overview, one_line: bool) -> io::Result<()> {
+    let Overview {
+        syncs,
+        targets,
+        unseen,
+    } = overview;
+    let value = OverviewJson {
+        api_version: API_VERSION,
+        kind: "StatusReport",
+        all_ready: overview.is_good(),
+        syncs,
+        targets,
+        unseen: unseen_json(unseen),
+    };
+    print_as(&value, one_line)
+}
+
+/// Prints what Syncs have brought about; as one line when more will follow.
+pub fn tree(tree: &Tree, one_line: bool) -> io::Result<()> {
+    let Tree { syncs, unseen } = tree;
+    let value = TreeJson {
+        api_version: API_VERSION,
+        kind: "Tree",
+        all_healthy: tree.is_good(),
+        syncs,
+        unseen: unseen_json(unseen),
+    };
+    print_as(&value, one_line)
 }
 
 /// Prints why there is no result.
@@ -180,6 +245,22 @@ fn count(words: impl Iterator<Item = &'static str>) -> BTreeMap<&'static str, us
         *counts.entry(word).or_default() += 1;
     }
     counts
+}
+
+fn unseen_json(unseen: &BTreeMap<GroupKind, String>) -> Vec<UnseenJson<'_>> {
+    unseen
+        .iter()
+        .map(|(kind, reason)| UnseenJson { kind, reason })
+        .collect()
+}
+
+fn print_as(value: &impl Serialize, one_line: bool) -> io::Result<()> {
+    if !one_line {
+        return print(value);
+    }
+    let mut out = io::stdout().lock();
+    serde_json::to_writer(&mut out, value)?;
+    writeln!(out)
 }
 
 fn print(value: &impl Serialize) -> io::Result<()> {

@@ -1,18 +1,28 @@
 //! The command line: arguments -> settings -> a command -> output and an exit code.
 
 mod args;
+mod branches;
 mod crd;
 mod diagnostics;
 mod diff;
 mod error;
+mod follow;
 mod json;
+pub mod logging;
 mod offline;
 mod progress;
+mod rbac;
 mod render;
+mod run;
 mod settings;
+mod status;
 mod steps;
 mod sync;
+mod table;
+mod time;
+mod tree;
 mod validate;
+mod view;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -26,7 +36,7 @@ use self::error::CliError;
 
 /// Nothing to do, or done.
 pub(crate) const OK: u8 = 0;
-/// Differences, or violations.
+/// Differences, violations, or problems.
 pub(crate) const DIFFERENCES: u8 = 1;
 /// Errors.
 pub(crate) const ERRORS: u8 = 2;
@@ -75,10 +85,14 @@ fn dispatch(command: Command) -> Result<u8, CliError> {
     match command {
         Command::Crd(args) => crd::run(&args),
         Command::Completions { shell } => completions(shell),
+        Command::Rbac(args) => runtime()?.block_on(rbac::run(&args)),
         Command::Render(args) => runtime()?.block_on(render::run(&args)),
         Command::Validate(args) => runtime()?.block_on(validate::run(&args)),
         Command::Diff(args) => runtime()?.block_on(diff::run(&args)),
         Command::Sync(args) => runtime()?.block_on(sync::run(&args)),
+        Command::Status(args) => runtime()?.block_on(status::run(&args)),
+        Command::Tree(args) => runtime()?.block_on(tree::run(&args)),
+        Command::Run(args) => runtime()?.block_on(run::run(&args)),
     }
 }
 

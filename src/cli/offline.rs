@@ -10,7 +10,7 @@ use crate::plan::{
     unreadable_wave,
 };
 use crate::reconcile::Settings;
-use crate::render::{NoService, Resolved, coverage_service, resolve};
+use crate::render::{Desired, NoService, Resolved, coverage_service, resolve};
 
 /// What a source asks for.
 pub struct Offline {
@@ -18,8 +18,10 @@ pub struct Offline {
     pub plan: Plan,
     /// What is wrong with the source.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many objects the source holds.
-    pub objects: usize,
+    /// The objects that the source holds.
+    pub desired: Vec<Desired>,
+    /// What is known of their kinds.
+    pub schemas: Schemas,
 }
 
 /// Reads, resolves and renders a snapshot; with `strict` it is also checked against schemas.
@@ -88,7 +90,8 @@ pub fn prepare(
     Ok(Offline {
         plan,
         diagnostics,
-        objects: desired.len(),
+        desired,
+        schemas,
     })
 }
 

@@ -1,11 +1,10 @@
 //! What the arguments mean: defaults filled in, values checked, the source read.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::args::{ClusterArgs, PolicyArgs, SetArgs, SourceArgs};
+use super::args::{AccountRef, ClusterArgs, PolicyArgs, SetArgs, SourceArgs};
 use super::error::CliError;
 use crate::api::sync::PruneLimit;
 use crate::cluster::{Cluster, ClusterError, ConnectOptions, context_namespace};
@@ -28,41 +27,6 @@ pub fn prune_limit(text: &str) -> Result<PruneLimit, String> {
     }
 }
 
-/// Reads a length of time as Go writes it: `90s`, `1m30s`, `250ms`.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    // A year: longer than anybody waits, and short enough for any clock.
-    const MOST: Duration = Duration::from_secs(365 * 24 * 3600);
-    let wrong = || "give a time such as 90s, 5m or 1h30m".to_owned();
-    let mut total = Duration::ZERO;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
-        let (number, tail) = rest.split_at(digits);
-        let unit = tail
-            .find(|c: char| c.is_ascii_digit())
-            .unwrap_or(tail.len());
-        let (unit, tail) = tail.split_at(unit);
-        let number: u64 = number.parse().map_err(|_| wrong())?;
-        let seconds = |factor: u64| number.checked_mul(factor).map(Duration::from_secs);
-        let part = match unit {
-            "ms" => Some(Duration::from_millis(number)),
-            "s" => seconds(1),
-            "m" => seconds(60),
-            "h" => seconds(3600),
-            _ => None,
-        };
-        total = part
-            .and_then(|part| total.checked_add(part))
-            .ok_or_else(wrong)?;
-        rest = tail;
-    }
-    if text.is_empty() || total > MOST {
-        Err(wrong())
-    } else {
-        Ok(total)
-    }
-}
-
 /// Reads the source while another thread makes the connection: reading the system's certificates alone takes 20 ms.
 pub async fn open(
     source: &SourceArgs,
@@ -75,6 +39,11 @@ pub async fn open(
         .await
         .map_err(|error| ClusterError::Config(format!("cannot connect: {error}")))??;
     Ok((snapshot, connection))
+}
+
+/// Connects, for commands that read no source.
+pub async fn connect(cluster: &ClusterArgs) -> Result<Cluster, CliError> {
+    Ok(Cluster::connect(&connect_options(cluster)).await?)
 }
 
 /// Reads the source that was named.
@@ -97,7 +66,7 @@ pub fn read_source(args: &SourceArgs) -> Result<Snapshot, CliError> {
 }
 
 /// `$XDG_CACHE_HOME/covergence/git`, below the home directory by default.
-fn cache_directory() -> PathBuf {
+pub fn cache_directory() -> PathBuf {
     let from = |variable| {
         std::env::var_os(variable)
             .filter(|value| !value.is_empty())
@@ -110,7 +79,7 @@ fn cache_directory() -> PathBuf {
 }
 
 /// How to connect.
-fn connect_options(args: &ClusterArgs) -> ConnectOptions {
+pub fn connect_options(args: &ClusterArgs) -> ConnectOptions {
     ConnectOptions {
         kubeconfig: args.kubeconfig.clone(),
         context: args.context.clone(),
@@ -176,6 +145,7 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
         wait: None,
         give_way: CancellationToken::new(),
         serve_targets: true,
+        writes_status: true,
         outlives_members: false,
         requested_at: None,
         cluster_domain: set.cluster_domain.clone(),
@@ -248,13 +218,38 @@ pub fn namespace(text: &str) -> Result<String, String> {
     }
 }
 
+/// Reads a ServiceAccount, `NAME` or `NAMESPACE/NAME`.
+pub fn account(text: &str) -> Result<AccountRef, String> {
+    let (space, account) = match text.split_once('/') {
+        Some((space, account)) => (Some(namespace(space)?), account),
+        None => (None, text),
+    };
+    Ok(AccountRef {
+        namespace: space,
+        name: object_name(account)?,
+    })
+}
+
+/// Checks the name of an object.
+pub fn object_name(text: &str) -> Result<String, String> {
+    if is_subdomain(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a name has lower-case letters, digits, dashes and dots, up to 253".into())
+    }
+}
+
 /// Checks a domain.
 pub fn domain(text: &str) -> Result<String, String> {
-    if text.len() <= 253 && text.split('.').all(is_label) {
+    if is_subdomain(text) {
         Ok(text.to_owned())
     } else {
         Err("give a domain such as cluster.local".into())
     }
+}
+
+fn is_subdomain(text: &str) -> bool {
+    text.len() <= 253 && text.split('.').all(is_label)
 }
 
 fn is_label(name: &str) -> bool {
@@ -268,25 +263,6 @@ fn is_label(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_read_as_go_writes_them() {
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
-        for wrong in [
-            "",
-            "8761h",
-            "5",
-            "m",
-            "1d",
-            "-1s",
-            "99999999999999999999s",
-            "18446744073709551615h",
-        ] {
-            assert!(duration(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn limits_are_counts_or_percentages() {

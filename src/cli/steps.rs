@@ -8,11 +8,11 @@ use super::diagnostics::printable;
 use crate::plan::{Action, Plan, Step};
 use crate::reconcile::{Done, Outcome};
 
-const GOOD: Style = AnsiColor::Green.on_default();
-const CHANGE: Style = AnsiColor::Yellow.on_default();
-const BAD: Style = AnsiColor::Red.on_default();
-const PLAIN: Style = Style::new();
-const DIM: Style = Style::new().dimmed();
+pub const GOOD: Style = AnsiColor::Green.on_default();
+pub const CHANGE: Style = AnsiColor::Yellow.on_default();
+pub const BAD: Style = AnsiColor::Red.on_default();
+pub const PLAIN: Style = Style::new();
+pub const DIM: Style = Style::new().dimmed();
 
 /// Prints one step of a plan: what, why, from where, who stands in the way, and the diff.
 pub fn print_step(out: &mut dyn Write, step: &Step) -> io::Result<()> {

@@ -2,8 +2,6 @@
 
 use std::io::Write;
 
-use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
-
 use super::args::{Output, SyncArgs};
 use super::diagnostics::printable;
 use super::diff::{self, Show};
@@ -11,7 +9,7 @@ use super::error::CliError;
 use super::progress::Progress;
 use super::steps::outcomes;
 use super::{ERRORS, OK, diagnostics, json, settings};
-use crate::reconcile::{Planned, Report, Settings, install_kinds, make_plan, sync};
+use crate::reconcile::{Planned, Report, Settings, install_kinds, is_good, make_plan, now, sync};
 
 pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
     let SyncArgs {
@@ -51,12 +49,11 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
     diagnostics::print(&mut err.lock(), &planned.diagnostics)?;
 
     let progress = Progress::new(planned.plan.steps.len(), *output == Output::Text, *all);
-    let now = now();
     let ended = sync(
         (&connection).into(),
         planned,
         &settings,
-        &now,
+        &now().to_string(),
         &|step, done| progress.step(step, done),
     )
     .await;
@@ -71,14 +68,6 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
     } else {
         ERRORS
     })
-}
-
-fn is_good(planned: &Planned, report: &Report) -> bool {
-    !planned.has_errors()
-        && planned.plan.prune_refused.is_none()
-        && report.done.iter().all(|done| done.outcome.is_good())
-        && report.unhealthy.is_empty()
-        && report.trouble.is_empty()
 }
 
 fn print(planned: &Planned, report: &Report, settings: &Settings) -> Result<(), CliError> {
@@ -125,13 +114,4 @@ fn print(planned: &Planned, report: &Report, settings: &Settings) -> Result<(), 
         outcomes(&report.done)
     )?;
     Ok(())
-}
-
-/// The time in whole seconds, as conditions carry it.
-fn now() -> String {
-    let round = TimestampRound::new()
-        .smallest(Unit::Second)
-        .mode(RoundMode::Trunc);
-    let now = Timestamp::now();
-    now.round(round).unwrap_or(now).to_string()
 }

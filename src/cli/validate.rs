@@ -18,9 +18,11 @@ pub async fn run(args: &ValidateArgs) -> Result<u8, CliError> {
     let settings = settings::offline(source, set).await?;
     let offline = prepare(&snapshot, &settings, true)?;
     match output {
-        Output::Json => {
-            json::validation(&snapshot.revision, offline.objects, &offline.diagnostics)?
-        }
+        Output::Json => json::validation(
+            &snapshot.revision,
+            offline.desired.len(),
+            &offline.diagnostics,
+        )?,
         Output::Text => {
             let mut out = anstream::stdout().lock();
             diagnostics::print(&mut out, &offline.diagnostics)?;
@@ -35,7 +37,7 @@ pub async fn run(args: &ValidateArgs) -> Result<u8, CliError> {
             writeln!(
                 out,
                 "{}, {}, {}",
-                counted(offline.objects, "object"),
+                counted(offline.desired.len(), "object"),
                 counted(errors, "error"),
                 counted(warnings, "warning"),
             )?;

@@ -1,19 +1,18 @@
 //! The connection to an API server.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::Request;
 use http::header::{HeaderValue, USER_AGENT};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
-use serde::de::DeserializeOwned;
-use tokio::time::timeout;
+use tokio::sync::Semaphore;
 
 use super::ClusterError;
-
-/// The same as kube-apiserver's own limit for a request.
-const ANSWER_WITHIN: Duration = Duration::from_secs(60);
+use super::cache::Cache;
+use super::identity::Identity;
+use super::send::{ANSWER_WITHIN, Observer, WriteGuard};
 
 /// Which cluster, and as whom; what is absent is taken from the kubeconfig, as kubectl does.
 #[derive(Clone, Debug, Default)]
@@ -28,11 +27,17 @@ pub struct ConnectOptions {
     pub as_groups: Vec<String>,
 }
 
-/// A connected API server.
+/// A connected API server, and how it is to be used.
 #[derive(Clone)]
 pub struct Cluster {
     pub(super) client: Client,
-    default_namespace: String,
+    pub(super) config: Arc<Config>,
+    pub(super) default_namespace: String,
+    pub(super) identity: Arc<Identity>,
+    pub(super) guard: Option<Arc<dyn WriteGuard>>,
+    pub(super) observer: Option<Arc<Observer>>,
+    pub(super) requests: Option<Arc<Semaphore>>,
+    pub(super) cache: Option<Arc<Cache>>,
 }
 
 impl Cluster {
@@ -42,33 +47,77 @@ impl Cluster {
     /// When there is no usable configuration.
     pub async fn connect(options: &ConnectOptions) -> Result<Self, ClusterError> {
         let mut config = config(options).await?;
-        config.auth_info.impersonate = options.as_user.clone().or(config.auth_info.impersonate);
-        if !options.as_groups.is_empty() {
-            config.auth_info.impersonate_groups = Some(options.as_groups.clone());
-        }
+        // Both go into each request, so that a tenant's take their place and do not come on top.
+        let user = config.auth_info.impersonate.take();
+        let groups = config.auth_info.impersonate_groups.take();
+        let user = options.as_user.clone().or(user);
+        let groups = match &options.as_groups {
+            none if none.is_empty() => groups.unwrap_or_default(),
+            groups => groups.clone(),
+        };
         // Audit logs and metrics of the server tell clients apart by this.
         let agent = concat!("covergence/", env!("CARGO_PKG_VERSION"));
         config
             .headers
             .push((USER_AGENT, HeaderValue::from_static(agent)));
         config.connect_timeout = Some(Duration::from_secs(10));
-        config.read_timeout = Some(ANSWER_WITHIN);
+        let identity = Identity::new(user.as_deref(), &groups)?;
         let default_namespace = config.default_namespace.clone();
-        let client = Client::try_from(config).map_err(|e| {
-            ClusterError::Config(format!("cannot use the cluster's configuration: {e}"))
-        })?;
         Ok(Self {
-            client,
+            client: client(&config, ANSWER_WITHIN)?,
+            config: Arc::new(config),
             default_namespace,
+            identity: Arc::new(identity),
+            guard: None,
+            observer: None,
+            requests: None,
+            cache: None,
         })
     }
 
-    /// Sends a request, and again for a while when the server is too busy to answer it.
-    pub(super) async fn request<T: DeserializeOwned>(
-        &self,
-        request: Request<Vec<u8>>,
-    ) -> Result<T, ClusterError> {
-        in_time(self.client.request(request)).await
+    /// The same API server as a ServiceAccount: with its rights only.
+    ///
+    /// # Errors
+    /// When there can be no account of that name.
+    pub fn as_service_account(&self, namespace: &str, name: &str) -> Result<Self, ClusterError> {
+        let identity = Identity::service_account(namespace, name)?;
+        Ok(Self {
+            identity: Arc::new(identity),
+            ..self.clone()
+        })
+    }
+
+    /// The same, with a guard that is asked before each write, though not before a dry run.
+    #[must_use]
+    pub fn guarded(&self, guard: Arc<dyn WriteGuard>) -> Self {
+        Self {
+            guard: Some(guard),
+            ..self.clone()
+        }
+    }
+
+    /// The same, with somebody who is told of each request.
+    #[must_use]
+    pub fn observed(&self, observer: Arc<Observer>) -> Self {
+        Self {
+            observer: Some(observer),
+            ..self.clone()
+        }
+    }
+
+    /// The same, with at most so many requests in flight, together with all that are made from it; who waits longest is
+    /// next. Watches do not count.
+    #[must_use]
+    pub fn limited(&self, requests: usize) -> Self {
+        Self {
+            requests: Some(Arc::new(Semaphore::new(requests.max(1)))),
+            ..self.clone()
+        }
+    }
+
+    /// A client whose connections may be silent for so long.
+    pub(super) fn patient_client(&self, silence: Duration) -> Result<Client, ClusterError> {
+        client(&self.config, silence)
     }
 
     /// The namespace of the context, or `default`.
@@ -77,19 +126,11 @@ impl Cluster {
     }
 }
 
-/// Limits how long a request may take with all its repetitions: kube's own policy tries for minutes.
-pub(super) async fn in_time<T>(
-    answer: impl Future<Output = kube::Result<T>>,
-) -> Result<T, ClusterError> {
-    match timeout(ANSWER_WITHIN, answer).await {
-        Ok(answer) => answer.map_err(ClusterError::from),
-        Err(_) => {
-            let seconds = ANSWER_WITHIN.as_secs();
-            Err(ClusterError::Unavailable(format!(
-                "no good answer within {seconds} s"
-            )))
-        }
-    }
+fn client(config: &Config, silence: Duration) -> Result<Client, ClusterError> {
+    let mut config = config.clone();
+    config.read_timeout = Some(silence);
+    Client::try_from(config)
+        .map_err(|e| ClusterError::Config(format!("cannot use the cluster's configuration: {e}")))
 }
 
 /// Reads the namespace of the context without connecting; `None` without a readable kubeconfig.

@@ -17,6 +17,12 @@ pub enum ClusterError {
     /// There is no such object, or no such kind.
     #[error("{0}")]
     NotFound(String),
+    /// What the request goes on from is too old: it must be started anew.
+    #[error("it is too old to go on from: {0}")]
+    Expired(String),
+    /// Others write now what this was to write.
+    #[error("another replica looks after it now")]
+    NotOurs,
     /// We are not allowed to.
     #[error("not allowed: {0}")]
     Forbidden(String),
@@ -49,7 +55,10 @@ fn describe(conflicts: &[Conflict]) -> String {
 impl ClusterError {
     /// Tells whether trying again may help.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::Unreachable(_))
+        matches!(
+            self,
+            Self::Unavailable(_) | Self::Unreachable(_) | Self::Expired(_)
+        )
     }
 
     /// The same error without anything a Secret may have put into it: the server quotes what it refuses
@@ -71,46 +80,49 @@ impl ClusterError {
 impl From<kube::Error> for ClusterError {
     fn from(error: kube::Error) -> Self {
         match error {
-            kube::Error::Api(status) => from_status(*status),
+            kube::Error::Api(status) => (*status).into(),
             kube::Error::BuildRequest(error) => Self::Invalid(error.to_string()),
             other => Self::Unreachable(chain(&other)),
         }
     }
 }
 
-fn from_status(status: Status) -> ClusterError {
-    let Status {
-        code,
-        message,
-        reason,
-        details,
-        ..
-    } = status;
-    let causes = details.map(|details| details.causes).unwrap_or_default();
-    match code {
-        409 => {
-            let conflicts: Vec<Conflict> = causes
-                .iter()
-                .filter(|cause| cause.reason == "FieldManagerConflict")
-                .map(|cause| Conflict {
-                    manager: manager(&cause.message),
-                    field: cause.field.clone(),
-                })
-                .collect();
-            if conflicts.is_empty() {
-                ClusterError::Changed(message)
-            } else {
-                ClusterError::FieldConflict(conflicts)
+impl From<Status> for ClusterError {
+    fn from(status: Status) -> Self {
+        let Status {
+            code,
+            message,
+            reason,
+            details,
+            ..
+        } = status;
+        let causes = details.map(|details| details.causes).unwrap_or_default();
+        match code {
+            409 => {
+                let conflicts: Vec<Conflict> = causes
+                    .iter()
+                    .filter(|cause| cause.reason == "FieldManagerConflict")
+                    .map(|cause| Conflict {
+                        manager: manager(&cause.message),
+                        field: cause.field.clone(),
+                    })
+                    .collect();
+                if conflicts.is_empty() {
+                    ClusterError::Changed(message)
+                } else {
+                    ClusterError::FieldConflict(conflicts)
+                }
             }
+            404 => ClusterError::NotFound(message),
+            410 => ClusterError::Expired(message),
+            401 | 403 => ClusterError::Forbidden(message),
+            // v1.20 answers a field that no schema declares with 500 and an empty reason; trying again never helps.
+            500 if reason.is_empty() || message.contains("failed to create typed patch object") => {
+                ClusterError::Invalid(message)
+            }
+            408 | 429 | 500.. => ClusterError::Unavailable(message),
+            _ => ClusterError::Invalid(message),
         }
-        404 | 410 => ClusterError::NotFound(message),
-        401 | 403 => ClusterError::Forbidden(message),
-        // v1.20 answers a field that no schema declares with 500 and an empty reason; trying again never helps.
-        500 if reason.is_empty() || message.contains("failed to create typed patch object") => {
-            ClusterError::Invalid(message)
-        }
-        408 | 429 | 500.. => ClusterError::Unavailable(message),
-        _ => ClusterError::Invalid(message),
     }
 }
 
@@ -139,7 +151,7 @@ mod tests {
     use super::*;
 
     fn error(status: serde_json::Value) -> ClusterError {
-        from_status(serde_json::from_value(status).unwrap())
+        serde_json::from_value::<Status>(status).unwrap().into()
     }
 
     #[test]

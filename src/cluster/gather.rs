@@ -1,11 +1,12 @@
 //! Reads of many objects with as few and as small requests as the case allows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use futures_util::future::try_join_all;
 use serde_json::Value;
 
-use super::{Cluster, ClusterError, Kind, Parts};
+use super::{Cluster, ClusterError, Kind};
 use crate::api::Scope;
 use crate::plan::Live;
 
@@ -21,7 +22,7 @@ const OBJECTS_ONE_BY_ONE: usize = 3;
 pub type Place = (Option<String>, String);
 
 impl Cluster {
-    /// Lists the metadata of the objects that a selector matches, in these namespaces.
+    /// Lists the metadata of what a selector matches, in these namespaces.
     ///
     /// # Errors
     /// As the server answers.
@@ -30,30 +31,13 @@ impl Cluster {
         kind: &Kind,
         namespaces: &BTreeSet<String>,
         selector: &str,
-    ) -> Result<Vec<Live>, ClusterError> {
+    ) -> Result<Vec<Arc<Live>>, ClusterError> {
         let list = |namespace: Option<String>| async move {
             self.list_metadata(kind, namespace.as_deref(), Some(selector))
                 .await
         };
-        in_namespaces(kind, namespaces, list, |live| live.namespace.as_deref()).await
-    }
-
-    /// Lists parts of objects, in these namespaces.
-    ///
-    /// # Errors
-    /// As the server answers.
-    pub async fn parts_in(
-        &self,
-        kind: &Kind,
-        namespaces: &BTreeSet<String>,
-    ) -> Result<Vec<Parts>, ClusterError> {
-        let list = |namespace: Option<String>| async move {
-            self.list_parts(kind, namespace.as_deref()).await
-        };
-        in_namespaces(kind, namespaces, list, |parts| {
-            parts.metadata.namespace.as_deref()
-        })
-        .await
+        let found = in_namespaces(kind, namespaces, list, |live| live.namespace.as_deref()).await?;
+        Ok(found.into_iter().map(Arc::new).collect())
     }
 
     /// Lists whole objects, in these namespaces.
@@ -84,17 +68,18 @@ impl Cluster {
         &self,
         kind: &Kind,
         places: BTreeSet<Place>,
-    ) -> Result<BTreeMap<Place, Live>, ClusterError> {
+    ) -> Result<BTreeMap<Place, Arc<Live>>, ClusterError> {
+        if let Some(found) = self.watched_namespaces(kind, &places).await? {
+            return Ok(found);
+        }
         let one = |(namespace, name): Place| async move {
             let live = self.get_metadata(kind, namespace.as_deref(), &name).await?;
-            Ok(live.map(|live| ((namespace, name), live)))
+            Ok(live.map(|live| ((namespace, name), Arc::new(live))))
         };
         let list = |namespace: Option<String>| async move {
             let items = self.list_metadata(kind, namespace.as_deref(), None).await?;
-            Ok(items
-                .into_iter()
-                .map(|live| ((live.namespace.clone(), live.name.clone()), live))
-                .collect())
+            let items = items.into_iter().map(Arc::new);
+            Ok(items.map(|live| (place_of(&live), live)).collect())
         };
         few_or_list(places, one, list).await
     }
@@ -135,7 +120,8 @@ impl Cluster {
     }
 }
 
-async fn in_namespaces<T, F, G>(
+/// Lists in each of a few namespaces, or everywhere.
+pub(super) async fn in_namespaces<T, F, G>(
     kind: &Kind,
     namespaces: &BTreeSet<String>,
     list: impl Fn(Option<String>) -> F,
@@ -170,7 +156,13 @@ where
     Ok(lists.into_iter().flatten().collect())
 }
 
-async fn few_or_list<T, F, G>(
+/// Names the place of an object.
+pub(super) fn place_of(live: &Live) -> Place {
+    (live.namespace.clone(), live.name.clone())
+}
+
+/// Reads a few objects of a namespace one by one, and more as a list.
+pub(super) async fn few_or_list<T, F, G>(
     places: BTreeSet<Place>,
     one: impl Fn(Place) -> F,
     list: impl Fn(Option<String>) -> G,

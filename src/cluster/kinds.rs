@@ -4,13 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use futures_util::future::{join_all, try_join_all};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::APIResourceList;
+use http::Request;
+use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroupList, APIResourceList};
 use kube::core::ApiResource;
 use tokio::time::timeout;
 
-use super::connect::in_time;
+use super::read::segment;
+use super::send::Verb;
 use super::{Cluster, ClusterError};
-use crate::api::{GroupKind, Scope, Sync, split_api_version};
+use crate::api::names::GROUP;
+use crate::api::{ClosureJVMTarget, GroupKind, Scope, Sync, split_api_version};
 
 /// A kind that the API server serves.
 #[derive(Clone, Debug)]
@@ -33,6 +38,39 @@ impl Kind {
         }
     }
 
+    /// Our own kind `ClosureJVMTarget`, whether or not the server has it.
+    pub fn target() -> Self {
+        Self {
+            resource: ApiResource::erase::<ClosureJVMTarget>(&()),
+            ..Self::sync()
+        }
+    }
+
+    /// The built-in kind Namespace.
+    pub fn namespace() -> Self {
+        let resource = ApiResource::erase::<Namespace>(&());
+        Self {
+            resource,
+            scope: Scope::Cluster,
+            listable: true,
+        }
+    }
+
+    /// The built-in kind CustomResourceDefinition.
+    pub(super) fn definition() -> Self {
+        let resource = ApiResource::erase::<CustomResourceDefinition>(&());
+        Self {
+            resource,
+            scope: Scope::Cluster,
+            listable: true,
+        }
+    }
+
+    /// Tells whether it is one of our own kinds.
+    pub(super) fn is_ours(&self) -> bool {
+        self.resource.group == GROUP
+    }
+
     /// Its group and kind, without a version.
     pub fn group_kind(&self) -> GroupKind {
         GroupKind::new(&self.resource.group, &self.resource.kind)
@@ -44,6 +82,36 @@ impl Kind {
 pub struct Kinds(BTreeMap<(String, String), Kind>);
 
 impl Kinds {
+    fn of_list(api_version: &str, list: APIResourceList) -> Self {
+        let (group, version) = split_api_version(api_version);
+        // `pods/status` and the like are not kinds of their own.
+        let resources = list.resources.into_iter().filter(|r| !r.name.contains('/'));
+        let kinds = resources.map(|resource| {
+            let scope = if resource.namespaced {
+                Scope::Namespaced
+            } else {
+                Scope::Cluster
+            };
+            let can = |verb: &str| resource.verbs.iter().any(|v| v == verb);
+            let listable = can("list") && can("delete");
+            let key = (api_version.to_owned(), resource.kind.clone());
+            let resource = ApiResource {
+                group: group.to_owned(),
+                version: version.to_owned(),
+                api_version: api_version.to_owned(),
+                kind: resource.kind,
+                plural: resource.name,
+            };
+            let kind = Kind {
+                resource,
+                scope,
+                listable,
+            };
+            (key, kind)
+        });
+        Self(kinds.collect())
+    }
+
     /// Finds a kind in a version.
     pub fn get(&self, api_version: &str, kind: &str) -> Option<&Kind> {
         self.0.get(&(api_version.to_owned(), kind.to_owned()))
@@ -76,40 +144,23 @@ impl Cluster {
     /// # Errors
     /// When the server cannot be asked.
     pub async fn kinds(&self, api_versions: &BTreeSet<String>) -> Result<Kinds, ClusterError> {
-        let lists =
-            try_join_all(api_versions.iter().map(|version| self.resources(version))).await?;
-        let mut kinds = Kinds::default();
-        for (api_version, list) in api_versions.iter().zip(lists) {
-            for resource in list.into_iter().flat_map(|list| list.resources) {
-                // `pods/status` and the like are not kinds of their own.
-                if resource.name.contains('/') {
-                    continue;
-                }
-                let (group, version) = split_api_version(api_version);
-                let scope = if resource.namespaced {
-                    Scope::Namespaced
-                } else {
-                    Scope::Cluster
-                };
-                let can = |verb: &str| resource.verbs.iter().any(|v| v == verb);
-                let listable = can("list") && can("delete");
-                kinds.0.insert(
-                    (api_version.clone(), resource.kind.clone()),
-                    Kind {
-                        resource: ApiResource {
-                            group: group.to_owned(),
-                            version: version.to_owned(),
-                            api_version: api_version.clone(),
-                            kind: resource.kind,
-                            plural: resource.name,
-                        },
-                        scope,
-                        listable,
-                    },
-                );
+        let answers = api_versions.iter().map(|version| async {
+            match &self.cache {
+                Some(cache) => cache.kinds(self, version).await,
+                None => self.ask_kinds(version).await,
             }
+        });
+        let mut kinds = Kinds::default();
+        for found in try_join_all(answers).await?.into_iter().flatten() {
+            kinds.extend(found);
         }
         Ok(kinds)
+    }
+
+    /// Asks the server for the kinds of an `apiVersion`, if it serves it.
+    pub(super) async fn ask_kinds(&self, api_version: &str) -> Result<Option<Kinds>, ClusterError> {
+        let list = self.resources(api_version).await?;
+        Ok(list.map(|list| Kinds::of_list(api_version, list)))
     }
 
     /// Asks for the kinds of some groups, in all their versions: not every kind is in the one that a group prefers
@@ -121,12 +172,18 @@ impl Cluster {
         &self,
         groups: impl Fn(&str) -> bool,
     ) -> Result<Kinds, ClusterError> {
-        let mut versions = self.api_versions().await?;
-        versions.retain(|version| groups(split_api_version(version).0));
+        let versions = match &self.cache {
+            Some(cache) => cache.versions_of_groups(self, groups).await?,
+            None => {
+                let mut versions = self.api_versions().await?;
+                versions.retain(|version| groups(split_api_version(version).0));
+                versions
+            }
+        };
         self.kinds(&versions).await
     }
 
-    /// Asks for all kinds, and names the `apiVersion`s whose kinds cannot be told in `within`: an aggregated API may be
+    /// Asks the server itself for all kinds, and names the `apiVersion`s whose kinds cannot be told in `within`: an aggregated API may be
     /// down, and must not stop everything else.
     ///
     /// # Errors
@@ -134,21 +191,22 @@ impl Cluster {
     pub async fn all_kinds(&self, within: Duration) -> Result<(Kinds, Vec<String>), ClusterError> {
         let versions = self.api_versions().await?;
         let answers = versions.into_iter().map(|version| async move {
-            let one = BTreeSet::from([version.clone()]);
-            (version, timeout(within, self.kinds(&one)).await)
+            let answer = timeout(within, self.ask_kinds(&version)).await;
+            (version, answer)
         });
         let (mut kinds, mut silent) = (Kinds::default(), Vec::new());
         for (version, answer) in join_all(answers).await {
             match answer {
-                Ok(Ok(found)) => kinds.extend(found),
+                Ok(Ok(found)) => kinds.extend(found.unwrap_or_default()),
                 _ => silent.push(version),
             }
         }
         Ok((kinds, silent))
     }
 
-    async fn api_versions(&self) -> Result<BTreeSet<String>, ClusterError> {
-        let list = in_time(self.client.list_api_groups()).await?;
+    /// Asks the server for all `apiVersion`s.
+    pub(super) async fn api_versions(&self) -> Result<BTreeSet<String>, ClusterError> {
+        let list: APIGroupList = self.read(Verb::Get, get("/apis")?).await?;
         let versions = list.groups.into_iter().flat_map(|group| group.versions);
         let mut versions: BTreeSet<String> = versions.map(|v| v.group_version).collect();
         versions.insert("v1".into());
@@ -156,14 +214,20 @@ impl Cluster {
     }
 
     async fn resources(&self, api_version: &str) -> Result<Option<APIResourceList>, ClusterError> {
-        let answer = match split_api_version(api_version) {
-            ("", version) => in_time(self.client.list_core_api_resources(version)).await,
-            _ => in_time(self.client.list_api_group_resources(api_version)).await,
+        let path = match split_api_version(api_version) {
+            ("", version) => format!("/api/{}", segment(version)),
+            (group, version) => format!("/apis/{}/{}", segment(group), segment(version)),
         };
-        match answer {
+        match self.read(Verb::Get, get(&path)?).await {
             Ok(list) => Ok(Some(list)),
             Err(ClusterError::NotFound(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+fn get(path: &str) -> Result<Request<Vec<u8>>, ClusterError> {
+    Request::get(path)
+        .body(Vec::new())
+        .map_err(|error| ClusterError::Invalid(error.to_string()))
 }

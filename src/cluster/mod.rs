@@ -1,14 +1,30 @@
 //! The only module that talks to the API server.
 
+mod cache;
 mod connect;
+mod endpoints;
 mod error;
+mod events;
 mod gather;
+mod identity;
 mod kinds;
+mod leases;
+mod members;
 mod read;
+mod release;
+mod send;
+mod targets;
+mod watch;
+mod workloads;
 mod write;
 
+pub use cache::{Change, Changes, NamespaceState};
 pub use connect::{Cluster, ConnectOptions, context_namespace};
+pub use endpoints::Slice;
 pub use error::ClusterError;
+pub use events::{EventRecorder, EventType, EventWriter, ObjectRef};
 pub use gather::Place;
 pub use kinds::{Kind, Kinds};
-pub use read::Parts;
+pub use send::{Observer, WriteGuard};
+pub use targets::SeenTarget;
+pub use workloads::{Facts, Workload};

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::send::{Verb, unreadable};
 use super::{Cluster, ClusterError, Kind};
 use crate::plan::Live;
 
@@ -22,35 +23,35 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'~');
 
+/// Lists that change so fast that their continue tokens expire three times in a row are the server's trouble.
+const LIST_TRIES: u32 = 3;
+
 #[derive(Deserialize)]
-struct List<T> {
+pub(super) struct List<T> {
     #[serde(default)]
-    metadata: ListMetadata,
+    pub metadata: ListMetadata,
     /// `null` when there are none (seen on v1.20.2).
-    items: Option<Vec<T>>,
+    pub items: Option<Vec<T>>,
 }
 
 #[derive(Default, Deserialize)]
-struct ListMetadata {
-    #[serde(default, rename = "continue")]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct ListMetadata {
+    resource_version: String,
+    #[serde(rename = "continue")]
     continue_: Option<String>,
 }
 
-/// An answer of which only the metadata is read.
-#[derive(Deserialize)]
-pub(super) struct MetadataOnly {
-    pub metadata: Live,
+/// All objects of a list, and the version of the whole that they belong to.
+pub(super) struct Listed<T> {
+    pub items: Vec<T>,
+    pub version: String,
 }
 
-/// The parts of an object that a controller looks at; its metadata would be the larger half of it as JSON.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Parts {
-    /// Metadata.
+/// An answer of which only the metadata is read.
+#[derive(Clone, Deserialize)]
+pub(super) struct MetadataOnly {
     pub metadata: Live,
-    /// What it asks for.
-    pub spec: Option<Value>,
-    /// How it is.
-    pub status: Option<Value>,
 }
 
 impl Cluster {
@@ -128,19 +129,8 @@ impl Cluster {
             .map(|object| object.metadata))
     }
 
-    /// Lists objects of a kind, of which only some parts are kept.
-    ///
-    /// # Errors
-    /// As the server answers.
-    pub async fn list_parts(
-        &self,
-        kind: &Kind,
-        namespace: Option<&str>,
-    ) -> Result<Vec<Parts>, ClusterError> {
-        self.list(kind, namespace, None, Request::list).await
-    }
-
-    async fn list<T: DeserializeOwned>(
+    /// Lists objects of a kind, of which is kept what `T` reads.
+    pub(super) async fn list<T: DeserializeOwned>(
         &self,
         kind: &Kind,
         namespace: Option<&str>,
@@ -150,6 +140,33 @@ impl Cluster {
             &ListParams,
         ) -> Result<http::Request<Vec<u8>>, kube::core::request::Error>,
     ) -> Result<Vec<T>, ClusterError> {
+        let build = |params: &ListParams| build(&request(kind, namespace), params);
+        let listed = self.list_pages(selector, build, |page| serde_json::from_slice(page));
+        Ok(listed.await?.items)
+    }
+
+    /// Lists page by page, and from the start when the server no longer has the rest of the list.
+    pub(super) async fn list_pages<T>(
+        &self,
+        selector: Option<&str>,
+        build: impl Fn(&ListParams) -> Result<http::Request<Vec<u8>>, kube::core::request::Error>,
+        read_page: impl Fn(&[u8]) -> Result<List<T>, serde_json::Error>,
+    ) -> Result<Listed<T>, ClusterError> {
+        let mut tries = 1;
+        loop {
+            match self.list_once(selector, &build, &read_page).await {
+                Err(ClusterError::Expired(_)) if tries < LIST_TRIES => tries += 1,
+                answer => return answer,
+            }
+        }
+    }
+
+    async fn list_once<T>(
+        &self,
+        selector: Option<&str>,
+        build: impl Fn(&ListParams) -> Result<http::Request<Vec<u8>>, kube::core::request::Error>,
+        read_page: impl Fn(&[u8]) -> Result<List<T>, serde_json::Error>,
+    ) -> Result<Listed<T>, ClusterError> {
         let mut params = ListParams {
             label_selector: selector.map(str::to_owned),
             ..ListParams::default()
@@ -157,21 +174,31 @@ impl Cluster {
         .limit(PAGE);
         let mut items = Vec::new();
         loop {
-            let request = build(&request(kind, namespace), &params).map_err(invalid)?;
-            let list: List<T> = self.request(request).await?;
-            items.extend(list.items.unwrap_or_default());
-            match list.metadata.continue_.filter(|token| !token.is_empty()) {
+            let page = self
+                .answer(Verb::List, build(&params).map_err(invalid)?)
+                .await?;
+            let List {
+                metadata,
+                items: found,
+            } = read_page(page.as_ref()).map_err(|error| unreadable(&error))?;
+            items.extend(found.unwrap_or_default());
+            match metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => params = params.continue_token(&token),
-                None => return Ok(items),
+                None => {
+                    return Ok(Listed {
+                        items,
+                        version: metadata.resource_version,
+                    });
+                }
             }
         }
     }
 
-    async fn optional<T: DeserializeOwned>(
+    pub(super) async fn optional<T: DeserializeOwned>(
         &self,
         request: http::Request<Vec<u8>>,
     ) -> Result<Option<T>, ClusterError> {
-        match self.request(request).await {
+        match self.read(Verb::Get, request).await {
             Ok(object) => Ok(Some(object)),
             Err(ClusterError::NotFound(_)) => Ok(None),
             Err(error) => Err(error),

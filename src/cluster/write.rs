@@ -3,8 +3,10 @@
 use kube::core::params::{DeleteParams, Patch, PatchParams, Preconditions, PropagationPolicy};
 use serde_json::{Value, json};
 
+use super::cache::Written;
 use super::read::{MetadataOnly, invalid, request, segment};
-use super::{Cluster, ClusterError, Kind};
+use super::send::{Verb, unreadable};
+use super::{Cluster, ClusterError, Kind, Place};
 use crate::api::names::{FIELD_MANAGER, INVENTORY_MANAGER, STATUS_MANAGER};
 use crate::plan::{Expected, Live};
 
@@ -12,7 +14,8 @@ impl Cluster {
     /// Applies an object and returns its metadata.
     ///
     /// # Errors
-    /// As the server answers; [`ClusterError::FieldConflict`] only without `force`.
+    /// As the server answers; [`ClusterError::FieldConflict`] only without `force`. As with all that writes,
+    /// [`ClusterError::NotOurs`] when the guard does not permit it.
     pub async fn apply(
         &self,
         kind: &Kind,
@@ -30,7 +33,7 @@ impl Cluster {
         self.apply_as(INVENTORY_MANAGER, kind, object, true).await
     }
 
-    async fn apply_as(
+    pub(super) async fn apply_as(
         &self,
         manager: &str,
         kind: &Kind,
@@ -38,15 +41,16 @@ impl Cluster {
         force: bool,
     ) -> Result<Live, ClusterError> {
         let (namespace, name) = place(object);
-        let request = request(kind, namespace)
-            .patch_metadata(
-                &segment(name),
-                &params(manager, force),
-                &Patch::Apply(object),
-            )
-            .map_err(invalid)?;
-        let applied: MetadataOnly = self.request(request).await?;
-        Ok(applied.metadata)
+        let (name, params, patch) = (segment(name), params(manager, force), Patch::Apply(object));
+        let objects = request(kind, namespace);
+        // What is watched whole is taken from the answer, so it must be whole as well.
+        let whole = self.cache.is_some() && kind.is_ours();
+        let request = if whole {
+            objects.patch(&name, &params, &patch)
+        } else {
+            objects.patch_metadata(&name, &params, &patch)
+        };
+        self.patched(kind, request.map_err(invalid)?, whole).await
     }
 
     /// Asks what an apply would make of an object, without doing it.
@@ -64,7 +68,7 @@ impl Cluster {
         let request = request(kind, namespace)
             .patch(&segment(name), &params, &Patch::Apply(object))
             .map_err(invalid)?;
-        self.request(request).await
+        self.read(Verb::Patch, request).await
     }
 
     /// Applies the status of one of our kinds; fields that are left out are cleared.
@@ -92,8 +96,7 @@ impl Cluster {
                 &Patch::Apply(&body),
             )
             .map_err(invalid)?;
-        self.request::<MetadataOnly>(request).await?;
-        Ok(())
+        self.patched(kind, request, true).await.map(drop)
     }
 
     /// Merges a patch into the very object that was planned for; fails when it has changed since.
@@ -123,8 +126,35 @@ impl Cluster {
         let request = request(kind, namespace)
             .patch_metadata(&segment(name), &params, &Patch::Merge(&patch))
             .map_err(invalid)?;
-        self.request::<MetadataOnly>(request).await?;
-        Ok(())
+        self.patched(kind, request, false).await.map(drop)
+    }
+
+    /// Sends a patch and notes what it made; `whole` tells whether the answer is the whole object.
+    pub(super) async fn patched(
+        &self,
+        kind: &Kind,
+        request: http::Request<Vec<u8>>,
+        whole: bool,
+    ) -> Result<Live, ClusterError> {
+        let Some(cache) = &self.cache else {
+            let answer: MetadataOnly = self.write(Verb::Patch, request).await?;
+            return Ok(answer.metadata);
+        };
+        let answer = if whole {
+            let object: Value = self.write(Verb::Patch, request).await?;
+            Written {
+                metadata: Live::from_object(&object).map_err(|error| unreadable(&error))?,
+                object: Some(object),
+            }
+        } else {
+            let MetadataOnly { metadata } = self.write(Verb::Patch, request).await?;
+            Written {
+                metadata,
+                object: None,
+            }
+        };
+        cache.note_written(&kind.group_kind(), &answer);
+        Ok(answer.metadata)
     }
 
     /// Deletes the very object that was planned for. An object or kind that is gone counts as deleted.
@@ -149,9 +179,30 @@ impl Cluster {
         let request = request(kind, namespace)
             .delete(&segment(name), &params)
             .map_err(invalid)?;
-        match self.request::<Value>(request).await {
-            Ok(_) | Err(ClusterError::NotFound(_)) => Ok(()),
+        match self.write::<Value>(Verb::Delete, request).await {
+            Ok(answer) => {
+                let place = (namespace.map(str::to_owned), name.to_owned());
+                self.note_deleted(kind, &place, expected, answer);
+                Ok(())
+            }
+            Err(ClusterError::NotFound(_)) => Ok(()),
             Err(error) => Err(error),
+        }
+    }
+
+    /// What is gone is answered with a `Status`, or with the object as it was; what something still holds up (a
+    /// finalizer, or what is in a namespace) with the object and when it is to go.
+    fn note_deleted(&self, kind: &Kind, place: &Place, expected: &Expected, answer: Value) {
+        let Some(cache) = &self.cache else { return };
+        match Live::from_object(&answer) {
+            Ok(metadata) if metadata.deletion_timestamp.is_some() => {
+                let answer = Written {
+                    metadata,
+                    object: Some(answer),
+                };
+                cache.note_written(&kind.group_kind(), &answer);
+            }
+            _ => cache.note_deleted(&kind.group_kind(), place, &expected.uid),
         }
     }
 }

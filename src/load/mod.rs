@@ -26,6 +26,7 @@ pub use diagnostic::{Diagnostic, Origin, Position, Severity};
 pub use document::Document;
 pub use limits::Limits;
 pub use loader::{Loaded, add_excerpts, load};
+pub use names::{is_label, is_subdomain};
 pub use node::{Entry, Node, NodeKind};
 pub use print::to_yaml;
 pub use schema::{Schemas, builtin_scope, spell_quantities};

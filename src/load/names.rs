@@ -16,8 +16,8 @@ pub(super) fn name_fault(name: &str) -> Option<&'static str> {
     (name.len() > 253).then_some("has more than 253 bytes")
 }
 
-/// A DNS label: lower-case letters, digits and dashes within, up to 63.
-pub(super) fn is_label(text: &str) -> bool {
+/// Tells whether a text is a DNS label: lower-case letters, digits and dashes within, up to 63.
+pub fn is_label(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     (1..=63).contains(&text.len())
         && text.chars().all(inner)
@@ -25,8 +25,8 @@ pub(super) fn is_label(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
-/// A DNS subdomain: labels with dots between, up to 253.
-pub(super) fn is_subdomain(text: &str) -> bool {
+/// Tells whether a text is a DNS subdomain: labels with dots between, up to 253.
+pub fn is_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_label)
 }
 

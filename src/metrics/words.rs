@@ -50,8 +50,6 @@ pub enum Queue {
     Targets,
     /// Sources that are to be read.
     Sources,
-    /// Events that are to be written.
-    Events,
 }
 
 impl Queue {
@@ -61,7 +59,6 @@ impl Queue {
             Self::Syncs => "syncs",
             Self::Targets => "targets",
             Self::Sources => "sources",
-            Self::Events => "events",
         }
     }
 }
@@ -86,6 +83,20 @@ pub enum ApiVerb {
 }
 
 impl ApiVerb {
+    /// Finds the verb of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        let all = [
+            Self::Get,
+            Self::List,
+            Self::Watch,
+            Self::Create,
+            Self::Patch,
+            Self::Update,
+            Self::Delete,
+        ];
+        all.into_iter().find(|verb| verb.word() == word)
+    }
+
     /// The word it is written with.
     pub fn word(self) -> &'static str {
         match self {

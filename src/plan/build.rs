@@ -147,6 +147,7 @@ fn prunes(inputs: &Inputs<'_>) -> Prunes {
         .known
         .members
         .iter()
+        .map(|(id, live)| (id, &**live))
         .filter(|(id, live)| !inputs.index.contains_key(id) && !wanted.contains(live.uid.as_str()))
         .collect();
     let verdicts: Vec<(Action, String)> = left

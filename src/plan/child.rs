@@ -1,6 +1,7 @@
 //! The Services of Targets: which there are to be, and their steps.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -96,7 +97,7 @@ pub(super) fn child(
     let deployment_goes = doomed.contains(&target.deployment_id());
     let deployment = deployment_of(target, inputs.index, inputs.known).filter(|_| !deployment_goes);
     let id = child_id(target);
-    let live = inputs.known.services.get(&id);
+    let live = inputs.known.services.get(&id).map(Arc::as_ref);
     let step = match coverage_service(target, deployment.as_ref()) {
         Ok(service) => {
             let (verdict, body) = wanted(inputs, target, service, live);

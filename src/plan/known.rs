@@ -1,6 +1,7 @@
 //! What is known of the cluster, as far as a plan needs it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::live::Live;
 use crate::api::{GroupKind, ObjectId};
@@ -10,9 +11,9 @@ use crate::render::{Deployment, Target};
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Members of the apply set.
-    pub members: BTreeMap<ObjectId, Live>,
+    pub members: BTreeMap<ObjectId, Arc<Live>>,
     /// Objects that the source asks for and that are in the cluster, but not as members.
-    pub others: BTreeMap<ObjectId, Live>,
+    pub others: BTreeMap<ObjectId, Arc<Live>>,
     /// Objects that the source asks for and that we may not look at, and what the server says.
     pub forbidden: BTreeMap<ObjectId, String>,
     /// Kinds whose members we may not see, and why; then nothing is pruned.
@@ -26,7 +27,7 @@ pub struct Known {
     /// Deployments that Targets refer to.
     pub deployments: BTreeMap<ObjectId, Deployment>,
     /// Services that are ours, or that have a name that we need.
-    pub services: BTreeMap<ObjectId, Live>,
+    pub services: BTreeMap<ObjectId, Arc<Live>>,
     /// Replicas of live workloads whose manifests state them. Metadata does not tell: v1.20 notes no owner for what is
     /// written through the scale subresource.
     pub replicas: BTreeMap<ObjectId, i64>,
@@ -37,6 +38,7 @@ pub struct Known {
 impl Known {
     /// Finds what is known of an object that the source asks for.
     pub fn live(&self, id: &ObjectId) -> Option<&Live> {
-        self.members.get(id).or_else(|| self.others.get(id))
+        let known = self.members.get(id).or_else(|| self.others.get(id));
+        known.map(Arc::as_ref)
     }
 }

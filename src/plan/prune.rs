@@ -34,6 +34,23 @@ pub struct PruneRules<'a> {
     pub members: usize,
 }
 
+impl PruneRules<'_> {
+    /// Nothing may go.
+    pub fn nothing() -> Self {
+        Self {
+            enabled: false,
+            complete: true,
+            unseen: None,
+            other_source: None,
+            empty: true,
+            allow_empty: false,
+            limit: None,
+            own_namespace: "",
+            members: 0,
+        }
+    }
+}
+
 /// Decides whether anything may be pruned.
 ///
 /// # Errors
@@ -122,6 +139,12 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
         return (Action::Keep, format!("it has left the source, but {why}"));
     }
     (Action::Delete, "it has left the source".into())
+}
+
+/// Tells whether an object of a source could be pruned, should it leave: by what it is, and by its own marks.
+pub(super) fn may_ever_go(id: &ObjectId, object: &Value, own_namespace: &str) -> bool {
+    Live::from_object(object)
+        .is_ok_and(|live| stays(&live).is_none() && vital(id, &live, own_namespace).is_none())
 }
 
 /// Finds what says that a live object is not to be deleted, or not to be touched at all.

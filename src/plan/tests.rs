@@ -139,7 +139,7 @@ fn told(plan: &Plan) -> Vec<(Action, String)> {
 fn member(known: &mut Known, desired: &Desired) {
     known
         .members
-        .insert(desired.id.clone(), applied(&desired.object));
+        .insert(desired.id.clone(), Arc::new(applied(&desired.object)));
 }
 
 /// A Target, its Deployment and its Service, all in the cluster as applied.
@@ -153,7 +153,9 @@ fn covered(name: &str) -> (Known, Vec<Desired>) {
     let mut service = coverage_service(&parsed, Some(&deployment)).unwrap();
     with_owner(&mut service, name, &format!("uid-ClosureJVMTarget-{name}"));
     stamp(&mut service, None);
-    known.services.insert(child_id(&parsed), applied(&service));
+    known
+        .services
+        .insert(child_id(&parsed), Arc::new(applied(&service)));
     known.deployments.insert(source[0].id.clone(), deployment);
     known.targets.insert(source[1].id.clone(), parsed);
     (known, source)
@@ -248,7 +250,7 @@ fn c53_a_service_of_that_name_is_taken_only_from_an_earlier_self() {
         ("Pet", "pet", Action::Refuse),
     ] {
         let (mut known, source) = covered("pet");
-        let service = known.services.values_mut().next().unwrap();
+        let service = Arc::make_mut(known.services.values_mut().next().unwrap());
         service.owner_references[0].uid = "another".into();
         service.owner_references[0].kind = kind.into();
         service.owner_references[0].name = name.into();
@@ -258,7 +260,7 @@ fn c53_a_service_of_that_name_is_taken_only_from_an_earlier_self() {
     // Nobody's Service, and ours whose reference somebody took out (the server tells: no owner, and our entry says so).
     for (ours, expected) in [(false, Action::Refuse), (true, Action::Configure)] {
         let (mut known, source) = covered("pet");
-        let service = known.services.values_mut().next().unwrap();
+        let service = Arc::make_mut(known.services.values_mut().next().unwrap());
         service.owner_references.clear();
         if ours {
             let entry = &mut service.managed_fields[0].fields;
@@ -280,7 +282,7 @@ fn a_hand_edit_is_undone_and_another_appliers_change_is_a_conflict() {
         let source = [config("a")];
         let mut known = Known::default();
         member(&mut known, &source[0]);
-        let live = known.members.values_mut().next().unwrap();
+        let live = Arc::make_mut(known.members.values_mut().next().unwrap());
         let entry = &mut live.managed_fields[0].fields;
         *entry = without(entry, &["f:data"]);
         live.managed_fields.push(ManagedFields {
@@ -307,7 +309,7 @@ fn objects_of_others_are_refused_and_unowned_ones_adopted() {
         live.managed_fields.clear();
         change(&mut live);
         let known = Known {
-            others: [(source[0].id.clone(), live)].into(),
+            others: [(source[0].id.clone(), Arc::new(live))].into(),
             ..Known::default()
         };
         plan(&source, &known).steps[0].action
@@ -358,7 +360,7 @@ fn c27_replicas_belong_to_the_autoscaler_where_there_is_one() {
     let left = plan(&source, &known);
     assert_eq!(left.steps[0].action, Action::Unchanged);
     // Should something else change, the autoscaler's number is what is sent.
-    let live = known.members.values_mut().next().unwrap();
+    let live = Arc::make_mut(known.members.values_mut().next().unwrap());
     live.annotations
         .insert(APPLIED_DIGEST.into(), "another".into());
     let changed = plan(&source, &known);
@@ -405,7 +407,7 @@ fn a_copied_label_makes_no_member() {
     let mut known = Known::default();
     let copy = config("copy");
     member(&mut known, &copy);
-    let live = known.members.get_mut(&copy.id).unwrap();
+    let live = Arc::make_mut(known.members.get_mut(&copy.id).unwrap());
     live.managed_fields[0].manager = "kubectl-expose".into();
     live.managed_fields[0].operation = "Update".into();
     let plan = plan(&[config("a")], &known);

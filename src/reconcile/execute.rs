@@ -114,13 +114,14 @@ impl Execution<'_> {
 
     async fn run_batch(&self, batch: usize, context: Context<'_>) -> Vec<(usize, Done)> {
         let steps = self.plan.steps.iter().enumerate();
-        let running = steps
+        let running: Vec<_> = steps
             .filter(|(_, step)| step.batch == batch)
             .map(|(i, step)| async move {
                 let done = context.run(step).await;
                 (self.observe)(step, &done);
                 (i, done)
-            });
+            })
+            .collect();
         stream::iter(running)
             .buffer_unordered(self.concurrency.max(1))
             .collect()

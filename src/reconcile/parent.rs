@@ -100,7 +100,7 @@ pub async fn keep_inventory(
     }
 }
 
-/// Reads the parent as it is now.
+/// Reads the parent as it is now: from the server, since what a watch has told was no longer so.
 ///
 /// # Errors
 /// As the server answers.

@@ -37,6 +37,8 @@ pub struct Settings {
     pub give_way: CancellationToken,
     /// Whether the run makes the Services of Targets and writes their status; a controller serves each by itself.
     pub serve_targets: bool,
+    /// Whether the Sync's status tells of the run.
+    pub writes_status: bool,
     /// Whether the Sync, when it is deleted, stays until its members are gone.
     pub outlives_members: bool,
     /// The `reconcile.fluxcd.io/requestedAt` that this run answers.
@@ -48,18 +50,15 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The apply set's id: `applyset-<base64url(sha256(name.namespace.kind.group))>-v1`, as in kubectl.
+    /// The apply set's id.
     pub fn applyset(&self) -> String {
-        let parent = format!(
-            "{}.{}.{}.{}",
-            self.name,
-            self.namespace,
-            names::SYNC,
-            names::GROUP
-        );
-        format!(
-            "applyset-{}-v1",
-            URL_SAFE_NO_PAD.encode(Sha256::digest(parent))
-        )
+        applyset_id(&self.namespace, &self.name)
     }
+}
+
+/// The id of a Sync's apply set: `applyset-<base64url(sha256(name.namespace.kind.group))>-v1`, as in kubectl.
+pub fn applyset_id(namespace: &str, name: &str) -> String {
+    let parent = format!("{name}.{namespace}.{}.{}", names::SYNC, names::GROUP);
+    let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(parent));
+    format!("applyset-{digest}-v1")
 }

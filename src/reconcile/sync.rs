@@ -15,6 +15,7 @@ use super::{Access, Done, Outcome, Planned, Settings, Survey, record};
 use crate::api::ObjectId;
 use crate::api::digest::sha256;
 use crate::api::names::{API_VERSION, SYNC};
+use crate::api::sync::SyncStatus;
 use crate::api::target::TargetStatus;
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::load::Severity;
@@ -38,6 +39,17 @@ pub struct Report {
     pub unhealthy: Vec<Unhealthy>,
     /// What else went wrong.
     pub trouble: Vec<String>,
+    /// What the Sync's status says now.
+    pub status: SyncStatus,
+}
+
+/// Tells whether the cluster looks like the source after a run.
+pub fn is_good(planned: &Planned, report: &Report) -> bool {
+    !planned.has_errors()
+        && planned.plan.prune_refused.is_none()
+        && report.done.iter().all(|done| done.outcome.is_good())
+        && report.unhealthy.is_empty()
+        && report.trouble.is_empty()
 }
 
 /// Executes a plan and writes what became of it.
@@ -107,7 +119,12 @@ pub async fn sync(
             .push(format!("the inventory names more than there is: {error}"));
     }
     let generation = written.and_then(|live| live.generation);
-    if let Err(error) = write_status(&run, &kind, &planned, &report, generation).await {
+    let previous = record::previous(planned.survey.parent.as_ref());
+    report.status = status(&run, &planned, &report, &previous, generation);
+    if settings.writes_status
+        && report.status != previous
+        && let Err(error) = write_status(&run, &kind, &report.status).await
+    {
         report
             .trouble
             .push(format!("the status of the Sync is not up to date: {error}"));
@@ -172,39 +189,40 @@ struct Run<'a> {
     now: &'a str,
 }
 
-/// Writes the status of the Sync, unless it is the same as before. `generation` is the one that this run made.
-async fn write_status(
+/// What there is to say of the Sync after a run. `generation` is the one that this run made.
+fn status(
     run: &Run<'_>,
-    kind: &Kind,
     planned: &Planned,
     report: &Report,
+    previous: &SyncStatus,
     generation: Option<i64>,
-) -> Result<(), ClusterError> {
+) -> SyncStatus {
     let survey = &planned.survey;
-    let parent = survey.parent.as_ref();
-    let known = || parent?.pointer("/metadata/generation")?.as_i64();
-    let previous = record::previous(parent);
-    let status = record::record(
-        &record::Facts {
-            revision: &planned.revision,
-            digest: &rendered_digest(&survey.desired),
-            total: survey.desired.len(),
-            done: &report.done,
-            trouble: trouble(planned, report).as_deref(),
-            drifted: drifted(planned),
-            requested_at: run.settings.requested_at.as_deref(),
-            generation: generation.or_else(known),
-            now: run.now,
-        },
-        &previous,
-    );
-    if status == previous {
-        return Ok(());
-    }
+    let known = || {
+        let parent = survey.parent.as_ref()?;
+        parent.pointer("/metadata/generation")?.as_i64()
+    };
+    let digest = rendered_digest(&survey.desired);
+    let trouble = trouble(planned, report);
+    let facts = record::Facts {
+        revision: &planned.revision,
+        digest: &digest,
+        total: survey.desired.len(),
+        done: &report.done,
+        trouble: trouble.as_deref(),
+        drifted: drifted(planned),
+        requested_at: run.settings.requested_at.as_deref(),
+        generation: generation.or_else(known),
+        now: run.now,
+    };
+    record::record(&facts, previous)
+}
+
+async fn write_status(run: &Run<'_>, kind: &Kind, status: &SyncStatus) -> Result<(), ClusterError> {
     let Settings {
         namespace, name, ..
     } = run.settings;
-    let body = serde_json::to_value(&status).unwrap_or_default();
+    let body = serde_json::to_value(status).unwrap_or_default();
     let cluster = run.access.sync;
     cluster.apply_status(kind, namespace, name, &body).await
 }
@@ -236,7 +254,8 @@ async fn tend_targets(
         index: &index,
         plan,
         done: &report.done,
-        settings: run.settings,
+        cluster_domain: &run.settings.cluster_domain,
+        concurrency: run.settings.concurrency,
         now: run.now,
     };
     loop {
@@ -358,7 +377,7 @@ fn drifted(planned: &Planned) -> Option<String> {
 }
 
 /// Digest of all that the source asks for, whatever the order of its files.
-fn rendered_digest(desired: &[Desired]) -> String {
+pub fn rendered_digest(desired: &[Desired]) -> String {
     let mut lines: Vec<String> = desired
         .iter()
         .map(|d| format!("{} {}\n", d.id, d.digest))

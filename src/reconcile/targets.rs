@@ -6,7 +6,7 @@ use futures_util::{StreamExt, stream};
 use serde::Serialize;
 
 use super::endpoints::endpoint_counts;
-use super::{Done, Outcome, Settings};
+use super::{Done, Outcome};
 use crate::api::condition::ConditionStatus;
 use crate::api::names::{API_VERSION, TARGET};
 use crate::api::target::{Phase, TargetStatus};
@@ -49,8 +49,10 @@ pub struct Facts<'a> {
     pub plan: &'a Plan,
     /// What became of it.
     pub done: &'a [Done],
-    /// What is asked for.
-    pub settings: &'a Settings,
+    /// Domain of the cluster's Services.
+    pub cluster_domain: &'a str,
+    /// The most requests in flight.
+    pub concurrency: usize,
     /// Now, in RFC 3339 with seconds.
     pub now: &'a str,
 }
@@ -93,7 +95,7 @@ pub async fn report_targets(
         .filter(|(.., intent)| matches!(intent, Intent::Applied))
         .map(|(target, ..)| target);
     let counts = endpoint_counts(facts.cluster, applied).await?;
-    let writes = states.into_iter().map(|(target, deployment, intent)| {
+    let write = |(target, deployment, intent): (Target, Option<Deployment>, Intent)| {
         let service = match intent {
             Intent::Applied => {
                 let count = |counts: &BTreeMap<_, _>| {
@@ -107,13 +109,14 @@ pub async fn report_targets(
             &target,
             deployment.as_ref(),
             &service,
-            &facts.settings.cluster_domain,
+            facts.cluster_domain,
             facts.now,
         );
         write(facts, target, status)
-    });
+    };
+    let writes: Vec<_> = states.into_iter().map(write).collect();
     Ok(stream::iter(writes)
-        .buffered(facts.settings.concurrency.max(1))
+        .buffered(facts.concurrency.max(1))
         .collect()
         .await)
 }
@@ -188,15 +191,13 @@ async fn refresh_deployments(
     else {
         return Ok(());
     };
-    for ((namespace, name), object) in facts.cluster.objects_of(kind, places).await? {
+    for ((namespace, name), deployment) in facts.cluster.deployments_of(kind, places).await? {
         let id = ObjectId {
             group_kind: GroupKind::new("apps", "Deployment"),
             namespace,
             name,
         };
-        known
-            .deployments
-            .extend(Deployment::from_live(&object).map(|d| (id, d)));
+        known.deployments.insert(id, deployment);
     }
     Ok(())
 }

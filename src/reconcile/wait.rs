@@ -37,6 +37,11 @@ pub struct Waiting {
 }
 
 impl Waiting {
+    /// Tells whether objects of a kind are waited for.
+    fn is_on(&self, kind: &GroupKind) -> bool {
+        has_health(kind) && (self.on_targets || *kind != Target::group_kind())
+    }
+
     /// Tells whether no more is to be waited.
     pub fn is_over(&self) -> bool {
         self.give_way.is_cancelled() || Instant::now() >= self.deadline
@@ -65,10 +70,7 @@ pub async fn wait_until_current(
     waiting: &Waiting,
 ) -> Vec<Unhealthy> {
     let mut places: BTreeMap<(&str, &GroupKind), BTreeSet<Place>> = BTreeMap::new();
-    for step in steps
-        .iter()
-        .filter(|s| has_health(&s.id.group_kind, waiting))
-    {
+    for step in steps.iter().filter(|s| waiting.is_on(&s.id.group_kind)) {
         let kind = (step.api_version.as_str(), &step.id.group_kind);
         places
             .entry(kind)
@@ -156,7 +158,7 @@ fn unread(error: &ClusterError) -> Health {
 }
 
 /// Kinds that are as they should be from the moment they exist need no look.
-fn has_health(kind: &GroupKind, waiting: &Waiting) -> bool {
+pub(super) fn has_health(kind: &GroupKind) -> bool {
     let plain = [
         "ConfigMap",
         "Secret",
@@ -166,7 +168,8 @@ fn has_health(kind: &GroupKind, waiting: &Waiting) -> bool {
         "ResourceQuota",
         "Endpoints",
     ];
-    (waiting.on_targets || *kind != Target::group_kind())
-        && kind.group != "rbac.authorization.k8s.io"
-        && !(kind.group.is_empty() && plain.contains(&kind.kind.as_str()))
+    !matches!(
+        kind.group.as_str(),
+        "rbac.authorization.k8s.io" | "discovery.k8s.io"
+    ) && !(kind.group.is_empty() && plain.contains(&kind.kind.as_str()))
 }

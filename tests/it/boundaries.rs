@@ -21,6 +21,7 @@ const FORBIDDEN: &[(&str, &str)] = &[
         "the core does not know modules that do IO",
     ),
     ("crate::lease", "the core does not know modules that do IO"),
+    ("crate::metrics", "the core counts nothing"),
     ("crate::reconcile", "the core does not know what drives it"),
     (
         "crate::sandbox",
@@ -41,6 +42,8 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ),
     ("git2", "the core does not know git"),
     ("tokio", "the core is not async"),
+    ("tracing", "the core returns what it has to say"),
+    ("axum", "the core does no IO"),
     ("futures_util", "the core is not async"),
     ("hyper", "the core does no IO"),
     ("http", "the core does no IO"),

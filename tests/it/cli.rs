@@ -58,8 +58,14 @@ fn help_of_sync() {
 }
 
 #[test]
+fn help_of_status_and_tree() {
+    let cases: [&[&str]; 2] = [&["status", "--help"], &["tree", "--help"]];
+    insta::assert_snapshot!(cases.map(shown).join("\n"));
+}
+
+#[test]
 fn usage_errors() {
-    let cases: [&[&str]; 10] = [
+    let cases: [&[&str]; 13] = [
         &[],
         &["converge"],
         &["diff"],
@@ -70,6 +76,9 @@ fn usage_errors() {
         &["sync", "shop", "--wait", "--timeout", "5"],
         &["sync", "shop", "--concurrency", "0"],
         &["render", "shop", "--output", "toml"],
+        &["status", "shop", "-A"],
+        &["status", "-n", "shop", "-A"],
+        &["tree", "shop", "stock"],
     ];
     insta::assert_snapshot!(cases.map(shown).join("\n"));
     for args in cases {
@@ -121,7 +130,16 @@ fn completions_know_every_command() {
         let Output { status, stdout, .. } = covergence(&["completions", shell]);
         assert_eq!(status.code(), Some(0), "{shell}");
         let script = String::from_utf8(stdout).unwrap();
-        for command in ["render", "validate", "diff", "sync", "crd", "completions"] {
+        for command in [
+            "render",
+            "validate",
+            "diff",
+            "sync",
+            "status",
+            "tree",
+            "crd",
+            "completions",
+        ] {
             assert!(
                 script.contains(command),
                 "{shell} does not complete {command}"

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use covergence::cli::logging::{self, LogFormat, log_filter};
 use covergence::load::{Snapshot, load};
 use covergence::source::watch::{Follower, Mode, Reason, Timing};
 use covergence::source::{Limits, directory};
@@ -331,10 +332,8 @@ fn run_limited(test: &str, limit: &str, most: u32) -> String {
 
 /// Follows a tree that has more directories than watches, and sees a change in the last of them.
 async fn poll_because_of(expected: Reason) {
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .init();
+    let filter = log_filter("info").unwrap();
+    logging::init(LogFormat::Text, filter).unwrap();
     let directory = tempfile::tempdir().unwrap();
     let last = directory.path().join("1/2/3/4");
     fs::create_dir_all(&last).unwrap();

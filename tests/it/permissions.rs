@@ -1,35 +1,12 @@
 //! Users who may little.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::audit::Audit;
 use crate::support::lab::{api, eventually};
 use crate::support::manifest::{Change, config_map, deployment, secret, target};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
-
-/// Lets a user do everything with these resources (`<group>/<resource>`) in a namespace, and nothing anywhere else.
-fn allow(ns: &Namespace, user: &str, resources: &[&str]) {
-    let rules: Vec<Value> = resources
-        .iter()
-        .map(|resource| {
-            let (group, resource) = resource.split_once('/').unwrap();
-            json!({ "apiGroups": [group], "resources": [resource, format!("{resource}/status")], "verbs": ["*"] })
-        })
-        .collect();
-    ns.create(
-        "roles",
-        &json!({ "metadata": { "name": "tenant" }, "rules": rules }),
-    );
-    ns.create(
-        "rolebindings",
-        &json!({
-            "metadata": { "name": "tenant" },
-            "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "tenant" },
-            "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user }],
-        }),
-    );
-}
 
 /// What a tenant needs who syncs ConfigMaps and Targets.
 const TENANT: [&str; 6] = [
@@ -45,7 +22,7 @@ const TENANT: [&str; 6] = [
 fn rights_in_one_namespace_are_enough_to_sync_there() {
     let ns = Namespace::new("tenant");
     let audit = Audit::new("tenant");
-    allow(&ns, &audit.user, &TENANT);
+    ns.allow(&audit.user, &TENANT);
     let source = Source::new().with(
         "a.yaml",
         &[config_map("a", "1"), deployment("pet"), target("pet")],
@@ -76,7 +53,7 @@ fn where_the_whole_cluster_may_not_be_listed_namespaces_are_listed_one_by_one() 
         .collect();
     let mut objects = Vec::new();
     for ns in &spaces {
-        allow(ns, &audit.user, &TENANT);
+        ns.allow(&audit.user, &TENANT);
         objects.push(config_map("a", "1").within(&ns.name));
     }
     let source = Source::new().with("a.yaml", &objects);
@@ -99,7 +76,7 @@ fn where_the_whole_cluster_may_not_be_listed_namespaces_are_listed_one_by_one() 
 fn an_object_that_one_may_not_read_or_write_fails_by_itself() {
     let ns = Namespace::new("forbidden");
     let audit = Audit::new("forbidden");
-    allow(&ns, &audit.user, &TENANT);
+    ns.allow(&audit.user, &TENANT);
     let source = Source::new().with(
         "a.yaml",
         &[config_map("a", "1"), secret("s", "correct-horse")],
@@ -140,7 +117,7 @@ fn what_one_may_not_list_is_not_taken_for_gone() {
         ns.sync(&source).ok();
         let audit = Audit::new("blind");
         let rights: Vec<&str> = TENANT.into_iter().filter(|r| *r != resource).collect();
-        allow(&ns, &audit.user, &rights);
+        ns.allow(&audit.user, &rights);
         source.remove("left.yaml");
         ns.sync(&source)
             .args(&["--as", &audit.user])
@@ -157,7 +134,7 @@ fn what_one_may_not_list_is_not_taken_for_gone() {
 fn who_may_not_write_the_inventory_touches_no_member() {
     let ns = Namespace::new("no-parent");
     let audit = Audit::new("no-parent");
-    allow(&ns, &audit.user, &["/configmaps"]);
+    ns.allow(&audit.user, &["/configmaps"]);
     let source = Source::new().with("a.yaml", &[config_map("a", "1")]);
     let output = ns.sync(&source).args(&["--as", &audit.user]).code(2);
     assert!(output.stderr.contains("not allowed"), "{output:?}");

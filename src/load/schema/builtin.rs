@@ -22,6 +22,8 @@ struct Table {
 #[derive(Deserialize)]
 struct Kind {
     scope: &'static str,
+    #[serde(default)]
+    plural: Option<&'static str>,
     versions: BTreeMap<&'static str, usize>,
 }
 
@@ -43,6 +45,12 @@ pub fn builtin_scope(group_kind: &GroupKind) -> Option<Scope> {
         "C" => Scope::Cluster,
         _ => Scope::Namespaced,
     })
+}
+
+/// The resource that objects of a built-in kind are addressed by, as in `/api/v1/pods`; nothing for a kind that is not
+/// built in, and for those that are sent to objects of another, such as Eviction.
+pub(super) fn builtin_plural(group_kind: &GroupKind) -> Option<&'static str> {
+    kind(&group_kind.group, &group_kind.kind)?.plural
 }
 
 /// The fields of a built-in kind in one of its versions.
@@ -184,6 +192,26 @@ mod tests {
                 expected,
                 "{group} {kind}"
             );
+        }
+    }
+
+    #[test]
+    fn plurals_are_those_of_the_url() {
+        let cases = [
+            ("", "Endpoints", Some("endpoints")),
+            (
+                "networking.k8s.io",
+                "NetworkPolicy",
+                Some("networkpolicies"),
+            ),
+            ("extensions", "Ingress", Some("ingresses")),
+            ("policy", "PodSecurityPolicy", Some("podsecuritypolicies")),
+            ("policy", "Eviction", None),
+            ("example.org", "Endpoints", None),
+        ];
+        for (group, kind, expected) in cases {
+            let plural = builtin_plural(&GroupKind::new(group, kind));
+            assert_eq!(plural, expected, "{group} {kind}");
         }
     }
 }

@@ -14,6 +14,7 @@ const DEEPEST: usize = 100;
 pub(super) struct Definition {
     pub group: String,
     pub kind: String,
+    pub plural: Option<String>,
     pub scope: Option<Scope>,
     pub versions: BTreeMap<String, Custom>,
 }
@@ -197,6 +198,7 @@ pub(super) fn definition(crd: &Value) -> Option<Definition> {
     Some(Definition {
         group: text("/spec/group")?.to_owned(),
         kind: text("/spec/names/kind")?.to_owned(),
+        plural: text("/spec/names/plural").map(str::to_owned),
         scope: match text("/spec/scope") {
             Some("Cluster") => Some(Scope::Cluster),
             Some("Namespaced") => Some(Scope::Namespaced),

@@ -13,7 +13,8 @@ Two sources, united, so that manifests for an old cluster and for a new one are 
 
 Format of builtin.json, chosen to be small and to need no work when it is loaded:
   types: a list of objects; each maps a field to the code of its type, with `!` before it where it is required.
-  kinds: GROUP/KIND (`/KIND` for core) -> {"scope": "N" or "C", "versions": {VERSION: index of a type}}
+  kinds: GROUP/KIND (`/KIND` for core) -> {"scope": "N" or "C", "plural": the resource's name, left out where objects
+    are never addressed by themselves, "versions": {VERSION: index of a type}}
   metadata: the index of ObjectMeta.
 Codes: s string, y base64, t time, b boolean, i int32, l int64, n number, q quantity, I int or string, * anything,
   [X list of X, {X map of X, and a number for the index of a type.
@@ -87,27 +88,31 @@ def read_rust(folder):
             key = (constant("GROUP"), constant("VERSION"), constant("KIND"))
             scope = "C" if "ClusterResourceScope" in resource.group(0) else "N"
             if is_object(definitions[name]) and not key[2].endswith("List"):
-                kinds[key] = (name, scope)
+                # Evictions and the like are sent to an object of another kind.
+                plural = None if "SubResourceScope" in resource.group(0) else constant("URL_PATH_SEGMENT")
+                kinds[key] = (name, scope, plural)
     return definitions, kinds
 
 
 def read_swagger(path):
     """Definitions and kinds of a swagger.json."""
     swagger = json.loads(pathlib.Path(path).read_text())
-    namespaced = {}
+    namespaced, plurals = {}, {}
     for url, item in swagger["paths"].items():
         for operation in item.values():
             if isinstance(operation, dict) and "x-kubernetes-group-version-kind" in operation:
                 gvk = operation["x-kubernetes-group-version-kind"]
                 key = (gvk["group"], gvk["version"], gvk["kind"])
                 namespaced[key] = namespaced.get(key, False) or "{namespace}" in url
+                if url.endswith("/{name}"):
+                    plurals[key] = url.split("/")[-2]
     kinds = {}
     for name, definition in swagger["definitions"].items():
         gvks = definition.get("x-kubernetes-group-version-kind", [])
         if len(gvks) == 1 and is_object(definition) and not gvks[0]["kind"].endswith("List"):
             key = (gvks[0]["group"], gvks[0]["version"], gvks[0]["kind"])
             if key in namespaced:
-                kinds[key] = (name, "N" if namespaced[key] else "C")
+                kinds[key] = (name, "N" if namespaced[key] else "C", plurals.get(key))
     return swagger["definitions"], kinds
 
 
@@ -178,8 +183,9 @@ def main():
         return str(indices[name])
 
     table = {}
-    for (group, version, kind), (name, scope) in sorted(kinds.items()):
-        entry = table.setdefault(f"{group}/{kind}", {"scope": scope, "versions": {}})
+    for (group, version, kind), (name, scope, plural) in sorted(kinds.items()):
+        named = {"plural": plural} if plural else {}
+        entry = table.setdefault(f"{group}/{kind}", {"scope": scope, **named, "versions": {}})
         entry["versions"][version] = int(visit(name))
     metadata = int(visit("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"))
     lines = ",\n".join(json.dumps(t, separators=(",", ":")) for t in types)

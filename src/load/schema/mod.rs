@@ -100,4 +100,12 @@ impl Schemas {
             None => builtin_scope(group_kind),
         }
     }
+
+    /// The resource that a kind's objects are addressed by, as roles name it, when that is known here.
+    pub fn plural(&self, group_kind: &GroupKind) -> Option<&str> {
+        match self.custom.get(group_kind) {
+            Some(definition) => definition.plural.as_deref(),
+            None => builtin::builtin_plural(group_kind),
+        }
+    }
 }

@@ -1,3 +1,203 @@
-//! The long-running service: watches, converges, repairs.
+//! The long-running service: watches, converges, repairs, and does nothing while nothing changes.
+//!
+//! `triggers` says which Sync or Target has to be looked at, two queues bring them up one by one, and a unit (`sync`, `target`)
+//! does what is to be done, by the pipeline of the one-shot commands. Units remember little, and nothing that may not be lost.
 
+mod backoff;
+mod configured;
+mod context;
+mod fights;
+mod name;
 mod queue;
+mod slot;
+mod sync;
+mod target;
+mod tended;
+mod triggers;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::{Notify, mpsc};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use self::configured::{Configured, Said};
+use self::context::Context;
+pub use self::name::Name;
+use self::queue::{Queue, work};
+pub use self::sync::{Defaults, Reading};
+use self::tended::Tended;
+use super::install_kinds;
+use crate::api::names::{API_VERSION, SYNC, TARGET};
+use crate::cluster::{Cluster, ClusterError};
+use crate::lease::Shards;
+use crate::metrics::{self, Metrics};
+use crate::web::{Health, HookTarget};
+
+/// Syncs that may be at work at once. They share the requests in flight; this bounds the memory of their plans.
+const SYNCS_AT_ONCE: usize = 64;
+
+/// Targets that may be at work at once. Each is a few requests.
+const TARGETS_AT_ONCE: usize = 32;
+
+/// Between two looks at whether all watches are synced, for `/readyz`.
+const LOOK_AT_WATCHES: Duration = Duration::from_millis(200);
+
+/// What the service is made of.
+pub struct Service {
+    /// The connection as ourselves.
+    pub cluster: Cluster,
+    /// What is ours to look after.
+    pub shards: Shards,
+    /// What the configuration says.
+    pub configured: Configured,
+    /// How sources are read.
+    pub reading: Reading,
+    /// What happens is counted there.
+    pub metrics: Metrics,
+    /// Whether it works is told there.
+    pub health: Health,
+    /// New readings of the configuration.
+    pub readings: mpsc::Receiver<Said>,
+    /// What webhooks say is to be looked at.
+    pub hooks: mpsc::Receiver<HookTarget>,
+}
+
+impl Service {
+    /// Runs until `stop`; then the writes in hand end, and nothing more is written.
+    ///
+    /// # Errors
+    /// When the cluster cannot be asked for our own kinds, or does not let us have them.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), ClusterError> {
+        let Self {
+            cluster,
+            shards,
+            configured,
+            reading,
+            metrics,
+            health,
+            readings,
+            hooks,
+        } = self;
+        let gate = health.gate("watches");
+        let (recorder, events) = cluster.events();
+        let (cluster, changes) = cluster.watching()?;
+        have_our_kinds(&cluster, &stop).await?;
+        let (syncs, asked_syncs) = Queue::new();
+        let (targets, asked_targets) = Queue::new();
+        let context = Arc::new(Context {
+            cluster,
+            shards,
+            metrics,
+            recorder,
+            configured,
+            reading,
+            stop: stop.clone(),
+            syncs,
+            targets,
+            entries: Default::default(),
+            look_at_everything: Notify::new(),
+            tended: Tended::default(),
+        });
+
+        let tasks = TaskTracker::new();
+        tasks.spawn(until(
+            &stop,
+            health.running("events"),
+            events.run(Timestamp::now),
+        ));
+        let watched = triggers::watch(Arc::clone(&context), changes);
+        tasks.spawn(until(&stop, health.running("watches"), watched));
+        let told = triggers::listen(Arc::clone(&context), readings, hooks);
+        tasks.spawn(until(&stop, health.running("triggers"), told));
+        let ready = tell_readiness(Arc::clone(&context), gate);
+        tasks.spawn(until(&stop, health.running("readiness"), ready));
+
+        let depth = |queue| {
+            let metrics = context.metrics.clone();
+            move |depth| metrics.set_queue_depth(queue, depth)
+        };
+        let own = Arc::clone(&context);
+        let syncs = work(
+            asked_syncs,
+            SYNCS_AT_ONCE,
+            stop.clone(),
+            depth(metrics::Queue::Syncs),
+            move |job| sync::reconcile(Arc::clone(&own), job),
+        );
+        let own = Arc::clone(&context);
+        let targets = work(
+            asked_targets,
+            TARGETS_AT_ONCE,
+            stop.clone(),
+            depth(metrics::Queue::Targets),
+            move |job| target::reconcile(Arc::clone(&own), job),
+        );
+        let (_syncs_run, _targets_run) = (health.running("syncs"), health.running("targets"));
+        triggers::begin(&context).await?;
+        tokio::join!(syncs, targets);
+        tasks.close();
+        tasks.wait().await;
+        Ok(())
+    }
+}
+
+/// Runs something until everything ends.
+fn until(
+    stop: &CancellationToken,
+    running: crate::web::Running,
+    task: impl Future<Output = ()> + Send + 'static,
+) -> impl Future<Output = ()> + Send + 'static {
+    let stop = stop.clone();
+    async move {
+        let _running = running;
+        stop.run_until_cancelled(task).await;
+    }
+}
+
+/// Installs our own kinds where they are missing and we may; otherwise waits for somebody who may.
+async fn have_our_kinds(cluster: &Cluster, stop: &CancellationToken) -> Result<(), ClusterError> {
+    let versions = [API_VERSION.to_owned()].into();
+    let mut told = false;
+    while !stop.is_cancelled() {
+        let why = match cluster.kinds(&versions).await {
+            Ok(kinds)
+                if [SYNC, TARGET]
+                    .iter()
+                    .all(|kind| kinds.get(API_VERSION, kind).is_some()) =>
+            {
+                return Ok(());
+            }
+            Ok(_) => match install_kinds(cluster).await {
+                Ok(installed) => {
+                    tracing::info!("installed {}", installed.join(" and "));
+                    continue;
+                }
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
+        if !told {
+            tracing::warn!("our own kinds are not there: {why}");
+            told = true;
+        }
+        stop.run_until_cancelled(tokio::time::sleep(WAIT_FOR_KINDS))
+            .await;
+    }
+    Ok(())
+}
+
+/// Between two looks for our own kinds.
+const WAIT_FOR_KINDS: Duration = Duration::from_secs(2);
+
+async fn tell_readiness(context: Arc<Context>, gate: crate::web::Gate) {
+    loop {
+        match context.cluster.synced() {
+            Ok(()) => gate.open(),
+            Err(why) => gate.shut(why.join("; ")),
+        }
+        tokio::time::sleep(LOOK_AT_WATCHES).await;
+    }
+}

@@ -49,7 +49,7 @@ pub(super) async fn ground(
         let why = format!("the inventory cannot be read: {message}");
         ground.unseen.insert(GroupKind::new(GROUP, SYNC), why);
     }
-    ground.find_kinds_of_inventory(cluster).await?;
+    find_kinds(cluster, &mut ground.kinds, &ground.inventory.group_kinds).await?;
     let installed = ground.kinds.get(API_VERSION, SYNC).is_some();
     if ground.parent.is_none() && settings.prune && installed {
         ground.look_everywhere(cluster).await?;
@@ -62,32 +62,31 @@ async fn read_parent(
     cluster: &Cluster,
     settings: &Settings,
 ) -> Result<(Option<Value>, Option<String>), ClusterError> {
-    let kind = Kind::sync();
-    let answer = cluster.get(&kind, Some(&settings.namespace), &settings.name);
-    match answer.await {
+    match cluster.sync(&settings.namespace, &settings.name).await {
         Ok(parent) => Ok((parent, None)),
         Err(ClusterError::Forbidden(message)) => Ok((None, Some(message))),
         Err(error) => Err(error),
     }
 }
 
-impl Ground {
-    async fn find_kinds_of_inventory(&mut self, cluster: &Cluster) -> Result<(), ClusterError> {
-        let named = &self.inventory.group_kinds;
-        if named
-            .iter()
-            .all(|kind| self.kinds.any_version(kind).is_some())
-        {
-            return Ok(());
-        }
-        let groups: BTreeSet<&str> = named.iter().map(|kind| kind.group.as_str()).collect();
-        let found = cluster
-            .kinds_of_groups(|group| groups.contains(group))
-            .await?;
-        self.kinds.extend(found);
-        Ok(())
+/// Asks for those of the kinds that an inventory names which are not known yet.
+pub(in crate::reconcile) async fn find_kinds(
+    cluster: &Cluster,
+    kinds: &mut Kinds,
+    named: &BTreeSet<GroupKind>,
+) -> Result<(), ClusterError> {
+    if named.iter().all(|kind| kinds.any_version(kind).is_some()) {
+        return Ok(());
     }
+    let groups: BTreeSet<&str> = named.iter().map(|kind| kind.group.as_str()).collect();
+    let found = cluster
+        .kinds_of_groups(|group| groups.contains(group))
+        .await?;
+    kinds.extend(found);
+    Ok(())
+}
 
+impl Ground {
     /// Without the parent nobody knows what there was: once, everything is looked through for members.
     async fn look_everywhere(&mut self, cluster: &Cluster) -> Result<(), ClusterError> {
         let (all, silent) = cluster.all_kinds(LOOK_WITHIN).await?;

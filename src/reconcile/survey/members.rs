@@ -1,16 +1,16 @@
 //! Members of the apply set, and objects that are to become members.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use futures_util::future::try_join_all;
 use serde_json::Value;
 use tokio::try_join;
 
-use crate::api::names::APPLYSET_PART_OF;
 use crate::api::{GroupKind, ObjectId};
-use crate::cluster::{Cluster, ClusterError, Kind, Kinds, Place};
+use crate::cluster::{Cluster, ClusterError, Facts, Kind, Kinds, Place, Workload};
 use crate::plan::{Known, Live, maybe_scaled};
-use crate::render::{Deployment, Desired, Target};
+use crate::render::{Desired, Target};
 
 /// Lists the members of an apply set: metadata, and whole objects only where replicas must be read.
 pub(super) async fn members(
@@ -21,8 +21,6 @@ pub(super) async fn members(
     namespaces: &BTreeSet<String>,
     applyset: &str,
 ) -> Result<Known, ClusterError> {
-    let selector = format!("{APPLYSET_PART_OF}={applyset}");
-    let selector = selector.as_str();
     let kinds_of = |whole: bool| {
         let in_use = group_kinds
             .iter()
@@ -32,13 +30,10 @@ pub(super) async fn members(
             .filter(|kind| kind.listable)
     };
     let plain = try_join_all(kinds_of(false).map(|kind| async move {
-        seen(kind, cluster.metadata_in(kind, namespaces, selector).await)
+        seen(kind, cluster.members_in(kind, namespaces, applyset).await)
     }));
     let scalable = try_join_all(kinds_of(true).map(|kind| async move {
-        seen(
-            kind,
-            cluster.objects_in(kind, namespaces, Some(selector)).await,
-        )
+        seen(kind, cluster.workloads_in(kind, namespaces, applyset).await)
     }));
     let (plain, scalable) = try_join!(plain, scalable)?;
     let mut known = Known::default();
@@ -55,10 +50,9 @@ pub(super) async fn members(
     for (kind, items) in scalable {
         match items {
             Ok(items) => {
-                for object in items {
-                    if let Some((id, live)) = note_workload(kind, &object, &mut known) {
-                        known.members.insert(id, live);
-                    }
+                for workload in items {
+                    let (id, live) = note_workload(kind, workload, &mut known);
+                    known.members.insert(id, live);
                 }
             }
             Err(why) => drop(known.unseen.insert(kind.group_kind(), why)),
@@ -69,7 +63,7 @@ pub(super) async fn members(
 
 /// Not being allowed to list one kind is no reason not to see the others.
 #[allow(clippy::type_complexity)]
-fn seen<T>(
+pub(in crate::reconcile) fn seen<T>(
     kind: &Kind,
     answer: Result<T, ClusterError>,
 ) -> Result<(&Kind, Result<T, String>), ClusterError> {
@@ -87,7 +81,7 @@ fn seen<T>(
 }
 
 /// Names a live object.
-pub(super) fn id_of(kind: &Kind, live: &Live) -> ObjectId {
+pub(in crate::reconcile) fn id_of(kind: &Kind, live: &Live) -> ObjectId {
     ObjectId {
         group_kind: kind.group_kind(),
         namespace: live.namespace.clone(),
@@ -103,24 +97,25 @@ fn states_replicas(desired: &[Desired], kind: &GroupKind) -> bool {
             .any(|d| d.id.group_kind == *kind && d.object.pointer("/spec/replicas").is_some())
 }
 
-/// Notes what plans need of a whole workload beyond its metadata, and returns that.
-fn note_workload(kind: &Kind, object: &Value, known: &mut Known) -> Option<(ObjectId, Live)> {
-    let live = Live::from_object(object).ok()?;
-    let id = id_of(kind, &live);
-    if let Some(replicas) = object.pointer("/spec/replicas").and_then(Value::as_i64) {
-        known.replicas.insert(id.clone(), replicas);
-    }
-    if id.group_kind.kind == "Deployment" {
-        let live = Deployment::from_live(object);
-        known.deployments.extend(live.map(|d| (id.clone(), d)));
-    }
-    Some((id, live))
+/// Notes what plans need of a workload beyond its metadata, and returns that.
+fn note_workload(kind: &Kind, workload: Workload, known: &mut Known) -> (ObjectId, Arc<Live>) {
+    let Workload { metadata, facts } = workload;
+    let id = id_of(kind, &metadata);
+    let Facts {
+        replicas,
+        deployment,
+    } = facts;
+    known.replicas.extend(replicas.map(|n| (id.clone(), n)));
+    known
+        .deployments
+        .extend(deployment.map(|d| (id.clone(), d)));
+    (id, metadata)
 }
 
 /// What is found of a kind.
 enum Found {
-    Metadata(Vec<Live>),
-    Whole(Vec<Value>),
+    Metadata(Vec<Arc<Live>>),
+    Whole(Vec<Workload>),
 }
 
 /// Looks for objects that the source asks for and that are not members: they may be there all the same.
@@ -160,7 +155,8 @@ pub(super) async fn others(
         // A workload that is adopted may have an autoscaler as well as a member.
         let found = if states_replicas(desired, &kind.group_kind()) {
             let found = cluster.objects_of(kind, places.clone()).await;
-            found.map(|found| Found::Whole(found.into_values().collect()))
+            let read = |object: &Value| Workload::read(kind, object);
+            found.map(|found| Found::Whole(found.values().filter_map(read).collect()))
         } else {
             let found = cluster.metadata_of(kind, places.clone()).await;
             found.map(|found| Found::Metadata(found.into_values().collect()))
@@ -173,11 +169,10 @@ pub(super) async fn others(
                 let found = found.into_iter().map(|live| (id_of(kind, &live), live));
                 known.others.extend(found);
             }
-            Ok(Found::Whole(objects)) => {
-                for object in objects {
-                    if let Some((id, live)) = note_workload(kind, &object, known) {
-                        known.others.insert(id, live);
-                    }
+            Ok(Found::Whole(workloads)) => {
+                for workload in workloads {
+                    let (id, live) = note_workload(kind, workload, known);
+                    known.others.insert(id, live);
                 }
             }
             Err(why) => {

@@ -9,8 +9,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use tokio::try_join;
 
+pub(super) use self::ground::find_kinds;
 use self::ground::{Ground, ground};
 use self::members::{find_scaled, others};
+pub(super) use self::members::{id_of, seen};
+pub(super) use self::targets::target_needs;
 use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::{Access, Settings};
 use crate::api::names::{API_VERSION, SYNC, TARGET};

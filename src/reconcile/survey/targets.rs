@@ -1,24 +1,25 @@
 //! Targets, and what they need: their Deployments and Services.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use tokio::try_join;
 
 use super::members::id_of;
-use crate::api::names::{COMPONENT, MANAGED_BY, TARGET};
+use crate::api::names::TARGET;
 use crate::api::{GroupKind, ObjectId};
-use crate::cluster::{Cluster, ClusterError, Kind, Kinds, Parts};
+use crate::cluster::{Cluster, ClusterError, Kind, Kinds, SeenTarget};
 use crate::plan::{Index, Known, Live, child_id, deployment_of};
-use crate::render::{Deployment, LiveTarget, Target, coverage_service};
+use crate::render::{LiveTarget, Target, coverage_service};
 
 /// Reads the Targets of these namespaces. Who may not read them is served none, and told why.
 pub(super) async fn live_targets(
     cluster: &Cluster,
     kind: Option<&Kind>,
     namespaces: &BTreeSet<String>,
-) -> Result<Result<Vec<Parts>, String>, ClusterError> {
+) -> Result<Result<Vec<Arc<SeenTarget>>, String>, ClusterError> {
     match kind {
-        Some(kind) => match cluster.parts_in(kind, namespaces).await {
+        Some(kind) => match cluster.targets_in(kind, namespaces).await {
             Ok(targets) => Ok(Ok(targets)),
             Err(ClusterError::Forbidden(message)) => {
                 Ok(Err(format!("{TARGET} cannot be listed: {message}")))
@@ -30,35 +31,24 @@ pub(super) async fn live_targets(
 }
 
 /// One Target that cannot be read stops no other (CVE-2022-39272).
-pub(super) fn sort_targets(targets: Vec<Parts>, applyset: &str, known: &mut Known) {
-    for parts in targets {
-        let Parts {
-            metadata: live,
-            spec,
-            status,
-        } = parts;
+pub(super) fn sort_targets(targets: Vec<Arc<SeenTarget>>, applyset: &str, known: &mut Known) {
+    for seen in targets {
+        let live = &seen.metadata;
         let id = ObjectId {
             group_kind: Target::group_kind(),
             namespace: live.namespace.clone(),
             name: live.name.clone(),
         };
-        let namespace = live.namespace.clone().unwrap_or_default();
-        let found = LiveTarget {
-            uid: live.uid.clone(),
-            generation: live.generation,
-            status: LiveTarget::read_status(status.as_ref()),
-            terminating: live.deletion_timestamp.is_some(),
-        };
-        match Target::new(namespace, live.name.clone(), spec.as_ref(), Some(found)) {
-            Ok(target) => drop(known.targets.insert(id.clone(), target)),
-            Err(why) => drop(known.unreadable.insert(id.clone(), why)),
+        match &seen.target {
+            Ok(target) => drop(known.targets.insert(id.clone(), target.clone())),
+            Err(why) => drop(known.unreadable.insert(id.clone(), why.clone())),
         }
         let set = if live.applyset() == Some(applyset) {
             &mut known.members
         } else {
             &mut known.others
         };
-        set.insert(id, live);
+        set.insert(id, Arc::clone(live));
     }
 }
 
@@ -69,26 +59,14 @@ pub(super) async fn early_services(
     kinds: &Kinds,
     namespaces: &BTreeSet<String>,
     with_targets: bool,
-) -> Result<Option<Vec<Live>>, ClusterError> {
+) -> Result<Option<Vec<Arc<Live>>>, ClusterError> {
     match kinds.get("v1", "Service").filter(|_| with_targets) {
-        Some(kind) => match services_of_targets(cluster, kind, namespaces).await {
+        Some(kind) => match cluster.coverage_services_in(kind, namespaces).await {
             Err(ClusterError::Forbidden(_)) => Ok(None),
             answer => answer.map(Some),
         },
         None => Ok(None),
     }
-}
-
-async fn services_of_targets(
-    cluster: &Cluster,
-    services: &Kind,
-    namespaces: &BTreeSet<String>,
-) -> Result<Vec<Live>, ClusterError> {
-    let selector = format!(
-        "{}={},{}={}",
-        MANAGED_BY.0, MANAGED_BY.1, COMPONENT.0, COMPONENT.1
-    );
-    cluster.metadata_in(services, namespaces, &selector).await
 }
 
 /// Reads what Targets need. Where we may not, no Target is served, and the rest goes on.
@@ -97,7 +75,7 @@ pub(super) async fn targets_needs(
     kinds: &Kinds,
     index: &Index<'_>,
     missing: &BTreeSet<String>,
-    early: Option<Vec<Live>>,
+    early: Option<Vec<Arc<Live>>>,
     known: &mut Known,
 ) -> Result<(), ClusterError> {
     match read_needs(cluster, kinds, index, missing, early, known).await {
@@ -115,7 +93,7 @@ async fn read_needs(
     kinds: &Kinds,
     index: &Index<'_>,
     missing: &BTreeSet<String>,
-    early: Option<Vec<Live>>,
+    early: Option<Vec<Arc<Live>>>,
     known: &mut Known,
 ) -> Result<(), ClusterError> {
     let in_source = index
@@ -152,19 +130,17 @@ async fn read_needs(
     let ours = async {
         match early {
             Some(ours) => Ok(ours),
-            None => services_of_targets(cluster, services, &namespaces).await,
+            None => cluster.coverage_services_in(services, &namespaces).await,
         }
     };
-    let (found, ours) = try_join!(cluster.objects_of(deployments, places), ours)?;
-    for ((namespace, name), object) in found {
+    let (found, ours) = try_join!(cluster.deployments_of(deployments, places), ours)?;
+    for ((namespace, name), deployment) in found {
         let id = ObjectId {
             group_kind: GroupKind::new("apps", "Deployment"),
             namespace,
             name,
         };
-        known
-            .deployments
-            .extend(Deployment::from_live(&object).map(|d| (id, d)));
+        known.deployments.insert(id, deployment);
     }
     known
         .services
@@ -188,4 +164,31 @@ async fn read_needs(
             .map(|live| (id_of(services, &live), live)),
     );
     Ok(())
+}
+
+/// Reads what the one Target that is known needs.
+///
+/// # Errors
+/// When the server cannot be asked. What we may not read is told in [`Known::blind`].
+pub async fn target_needs(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    known: &mut Known,
+) -> Result<(), ClusterError> {
+    let services = known.targets.values().map(child_id);
+    let places = services.map(|id| (id.namespace, id.name)).collect();
+    // By name where a watch has all Services of Targets, instead of all those of the namespace.
+    let early = match kinds.get("v1", "Service") {
+        Some(kind) => cluster.watched_coverage_services(kind, &places).await?,
+        None => None,
+    };
+    targets_needs(
+        cluster,
+        kinds,
+        &Index::new(),
+        &BTreeSet::new(),
+        early,
+        known,
+    )
+    .await
 }

@@ -43,6 +43,14 @@ impl RepositoryUrl {
     pub(super) fn place(&self) -> &Place {
         &self.0
     }
+
+    /// The path of a repository on this machine.
+    pub fn local_path(&self) -> Option<&Path> {
+        match &self.0 {
+            Place::Local(path) => Some(path),
+            Place::Remote(_) => None,
+        }
+    }
 }
 
 impl From<&Path> for RepositoryUrl {

@@ -23,6 +23,8 @@ pub struct Audit<'a> {
 pub struct Event {
     pub verb: String,
     pub uri: String,
+    pub group: String,
+    pub namespace: String,
     pub resource: String,
     pub subresource: String,
     pub name: String,
@@ -108,6 +110,8 @@ impl<'a> Audit<'a> {
                 Event {
                     verb: text(&event["verb"]),
                     uri: text(&event["requestURI"]),
+                    group: text(&object["apiGroup"]),
+                    namespace: text(&object["namespace"]),
                     resource: text(&object["resource"]),
                     subresource: text(&object["subresource"]),
                     name: text(&object["name"]),

@@ -35,7 +35,7 @@ pub struct Setup<'a> {
     pub user: Option<&'a str>,
     /// Directories that Syncs may read.
     pub directories: &'a [&'a Path],
-    /// More of the Config.
+    /// More of the Config's spec.
     pub config: Value,
     /// Syncs of its configuration.
     pub syncs: &'a [Value],
@@ -74,13 +74,16 @@ impl<'a> Setup<'a> {
         let mut config = json!({
             "apiVersion": "closurejvm.io/v1alpha1",
             "kind": "Config",
-            "namespaces": self.namespaces,
-            "directories": directories,
-            "listen": { "web": format!("127.0.0.1:{port}") },
-            "leases": { "namespace": self.namespaces[0], "duration": "3s" },
-            "log": { "format": "Json", "level": "debug,hyper=info,h2=info,tower=info,kube=info" },
+            "metadata": { "name": "it" },
+            "spec": {
+                "namespaces": self.namespaces,
+                "directories": directories,
+                "listen": { "web": format!("127.0.0.1:{port}") },
+                "leases": { "namespace": self.namespaces[0], "duration": "3s" },
+                "log": { "format": "Json", "level": "info,covergence=debug" },
+            },
         });
-        merge(&mut config, &self.config);
+        merge(&mut config["spec"], &self.config);
         fs::write(folder.path().join("config.yaml"), documents(&[config])).unwrap();
         fs::write(folder.path().join("syncs.yaml"), documents(self.syncs)).unwrap();
         let mut run = Run::new(&["run", "--config"])

@@ -1,8 +1,11 @@
 //! The real binary in a clean environment.
 
 use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -89,6 +92,23 @@ impl Run {
         (self.command, self.home)
     }
 
+    /// Starts it and reads its output as it comes.
+    pub fn follow(mut self) -> Followed {
+        let mut child = self.command.stdout(Stdio::piped()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        // It ends with the child, or when nobody listens any more.
+        std::thread::spawn(move || {
+            let lines = stdout.lines().map_while(Result::ok);
+            lines.map(|line| sender.send(line)).find(Result::is_err)
+        });
+        Followed {
+            child,
+            lines,
+            _home: self.home,
+        }
+    }
+
     /// Starts it and lets it run.
     pub fn start(mut self) -> Running {
         let child = self
@@ -118,6 +138,35 @@ impl Running {
         let _ = self.child.kill();
         self.child.wait().unwrap();
         running
+    }
+}
+
+/// One that goes on to print. It ends with the test.
+pub struct Followed {
+    child: Child,
+    lines: Receiver<String>,
+    _home: TempDir,
+}
+
+impl Followed {
+    /// Reads on until a line holds a text, and gives that line.
+    pub fn until(&self, text: &str) -> String {
+        let deadline = Instant::now() + Duration::from_secs(90);
+        loop {
+            let line = self.lines.recv_timeout(deadline - Instant::now());
+            match line {
+                Ok(line) if line.contains(text) => return line,
+                Ok(_) => {}
+                Err(error) => panic!("{text:?} was not printed: {error}"),
+            }
+        }
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

@@ -14,4 +14,5 @@ pub mod outcome;
 pub mod proxy;
 pub mod served;
 pub mod server;
+pub mod site;
 pub mod source;

@@ -114,6 +114,35 @@ impl Namespace {
         });
     }
 
+    /// Lets a user do everything with these resources (`<group>/<resource>`) here, and nothing anywhere else.
+    pub fn allow(&self, user: &str, resources: &[&str]) {
+        let rules: Vec<Value> = resources
+            .iter()
+            .map(|resource| {
+                let (group, resource) = resource.split_once('/').unwrap();
+                json!({ "apiGroups": [group], "resources": [resource, format!("{resource}/status")], "verbs": ["*"] })
+            })
+            .collect();
+        self.create(
+            "roles",
+            &json!({ "metadata": { "name": "tenant" }, "rules": rules }),
+        );
+        self.create(
+            "rolebindings",
+            &json!({
+                "metadata": { "name": "tenant" },
+                "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "tenant" },
+                "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user }],
+            }),
+        );
+    }
+
+    /// Deletes, and leaves it at that: it may be back before anybody looks.
+    pub fn delete_at_once(&self, resource: &str, name: &str) {
+        let path = self.path(resource, name);
+        assert!(api().delete(&path), "{path} was not there");
+    }
+
     /// The status of a Target.
     pub fn status(&self, target: &str) -> Value {
         self.get("closurejvmtargets", target)["status"].clone()

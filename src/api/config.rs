@@ -1,0 +1,187 @@
+//! `Config`: the settings of `covergence run`. A document in a file, and never an object in a cluster.
+
+// Plain data: an address is not a connection.
+use core::net::SocketAddr;
+use std::path::PathBuf;
+
+use kube::{CustomResource, CustomResourceExt as _};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::sync::Duration;
+
+/// What the controller is told, under `spec`. Everything may be left out; a flag or a variable of the environment overrides it.
+#[derive(
+    CustomResource, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
+)]
+#[kube(
+    group = "closurejvm.io",
+    version = "v1alpha1",
+    kind = "Config",
+    root = "ConfigDocument",
+    doc = "The settings of `covergence run`, as a file has them."
+)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Config {
+    /// Domain of the cluster's Services; `cluster.local` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_domain: Option<String>,
+    /// The most requests in flight for one Sync.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1024))]
+    pub concurrency: Option<u32>,
+    /// Directory for what was fetched from git servers. It is private to the controller, and may be lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_directory: Option<PathBuf>,
+    /// Where it can be reached.
+    #[serde(default)]
+    pub listen: Listen,
+    /// Who may call the webhook; needed to have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhook: Option<Webhook>,
+    /// What it writes to stderr.
+    #[serde(default)]
+    pub log: Log,
+    /// How several replicas share the work.
+    #[serde(default)]
+    pub leases: Leases,
+    /// The only namespaces whose Syncs and Targets are looked after; all of them when there are none here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub namespaces: Vec<String>,
+    /// Absolute paths below which the directories and the local git repositories must be that a Sync made in the cluster names.
+    /// None are allowed when there are none here: who may write Syncs must not read the controller's files by that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<PathBuf>,
+    /// ServiceAccount that a Sync acts as when it names none; the controller's own rights when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_service_account: Option<String>,
+    /// How much of a source is read before it is called too much.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// Addresses with ports, such as `0.0.0.0:8080` or `[::1]:8080`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Listen {
+    /// Health, readiness and metrics.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web: Option<SocketAddr>,
+    /// Notices of git servers; off when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhook: Option<SocketAddr>,
+}
+
+/// Who may call the webhook: exactly one of the two.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Webhook {
+    /// File with the secret that the callers share with us.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_file: Option<PathBuf>,
+    /// Everybody: a call only makes us look at a source sooner.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub insecure: bool,
+}
+
+/// What is written to stderr.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    /// How.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<LogFormat>,
+    /// How much: `error`, `warn`, `info`, `debug` or `trace`, and others for single modules: `info,covergence::source=debug`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<String>,
+}
+
+/// How a line of the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// As one JSON object.
+    Json,
+}
+
+/// How several replicas share the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Leases {
+    /// Whether they do. Without leases there must be one replica only.
+    pub enabled: bool,
+    /// Namespace of the Lease objects; the controller's own when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// How long a lost replica's work waits for another one, for instance `15s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Duration>,
+}
+
+impl Default for Leases {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            namespace: None,
+            duration: None,
+        }
+    }
+}
+
+/// How much of a source is read before it is called too much.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Limits {
+    /// Largest manifest file, in bytes; a larger one fails alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 33_554_432))]
+    pub file_bytes: Option<u64>,
+    /// All manifest files of a source together, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub total_bytes: Option<u64>,
+    /// Number of manifest files of a source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub files: Option<u32>,
+}
+
+impl Config {
+    /// Gives the schema in the form of a CRD, which checks of files know how to read. It is not one of
+    /// [`crds`](super::crds()): no cluster gets it.
+    ///
+    /// # Errors
+    /// When a type cannot be expressed as a structural schema; the unit test here shows that ours can.
+    pub fn definition() -> Result<Value, serde_json::Error> {
+        serde_json::to_value(ConfigDocument::crd())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::api::{crds, names};
+
+    #[test]
+    fn it_has_a_schema_and_is_no_kind_of_a_cluster() {
+        let definition = Config::definition().unwrap();
+        assert_eq!(definition["spec"]["names"]["kind"], names::CONFIG);
+        assert_eq!(definition["spec"]["group"], names::GROUP);
+        assert_eq!(definition["spec"]["versions"][0]["name"], names::VERSION);
+        assert!(!crds().unwrap().contains(&definition));
+    }
+
+    #[test]
+    fn everything_may_be_left_out_and_leases_are_on() {
+        let read = |value| serde_json::from_value::<Config>(value).unwrap();
+        let config = read(json!({}));
+        assert_eq!(config, Config::default());
+        assert!(config.leases.enabled);
+        assert!(read(json!({"leases": {"namespace": "ops"}})).leases.enabled);
+        assert!(!read(json!({"leases": {"enabled": false}})).leases.enabled);
+    }
+}

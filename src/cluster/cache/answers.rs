@@ -1,0 +1,230 @@
+//! The reads that watches answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::Cache;
+use super::followed::Followed;
+use super::kept::{Kept, Object, Whole};
+use super::store::Store;
+use super::topic::Selection;
+use crate::api::split_api_version;
+use crate::cluster::{Cluster, ClusterError, Kind, Kinds, Place};
+use crate::plan::Live;
+
+/// How a namespace is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamespaceState {
+    /// It is there.
+    Active,
+    /// It is going: nothing can be made in it.
+    Terminating,
+}
+
+impl Cache {
+    /// All selected objects of these namespaces.
+    pub async fn in_namespaces<T: Kept>(
+        &self,
+        cluster: &Cluster,
+        kind: &Kind,
+        selection: Selection,
+        namespaces: &BTreeSet<String>,
+    ) -> Result<Vec<Arc<T>>, ClusterError> {
+        let watches = self
+            .synced::<T>(cluster, kind, selection, namespaces)
+            .await?;
+        Ok(pick(&watches, namespaces, |store, picked| {
+            picked.extend(store.each().cloned());
+        }))
+    }
+
+    /// Members of an apply set in these namespaces.
+    pub async fn members_in(
+        &self,
+        cluster: &Cluster,
+        kind: &Kind,
+        namespaces: &BTreeSet<String>,
+        applyset: &str,
+    ) -> Result<Vec<Arc<Object>>, ClusterError> {
+        let watches = self
+            .synced::<Object>(cluster, kind, Selection::Members, namespaces)
+            .await?;
+        Ok(pick(&watches, namespaces, |store, picked| {
+            picked.extend(store.members(applyset).cloned());
+        }))
+    }
+
+    /// Those of these objects that are there.
+    pub async fn of<T: Kept>(
+        &self,
+        cluster: &Cluster,
+        kind: &Kind,
+        selection: Selection,
+        places: &BTreeSet<Place>,
+    ) -> Result<Vec<Arc<T>>, ClusterError> {
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let namespaces = places.iter().filter_map(|place| place.0.clone()).collect();
+        let watches = self
+            .synced::<T>(cluster, kind, selection, &namespaces)
+            .await?;
+        let found = watches.iter().flat_map(|watch| {
+            watch.look(|store| {
+                let found = places.iter().filter_map(|place| store.get(place).cloned());
+                found.collect::<Vec<_>>()
+            })
+        });
+        Ok(found.collect())
+    }
+
+    /// The kinds of an `apiVersion`.
+    pub async fn kinds(
+        &self,
+        cluster: &Cluster,
+        api_version: &str,
+    ) -> Result<Option<Kinds>, ClusterError> {
+        let watched = self.watches_definitions().await;
+        let discovery = &self.hub.discovery;
+        if let Some(known) = discovery.kinds(api_version, watched) {
+            return Ok(known);
+        }
+        let asked = Instant::now();
+        let answer = cluster.ask_kinds(api_version).await?;
+        discovery.keep_kinds(api_version, asked, answer.clone());
+        Ok(answer)
+    }
+
+    /// All `apiVersion`s of some groups.
+    pub async fn versions_of_groups(
+        &self,
+        cluster: &Cluster,
+        groups: impl Fn(&str) -> bool,
+    ) -> Result<BTreeSet<String>, ClusterError> {
+        let discovery = &self.hub.discovery;
+        let mut versions = match discovery.versions() {
+            Some(known) => known,
+            None => {
+                let asked = Instant::now();
+                let answer = cluster.api_versions().await?;
+                discovery.keep_versions(asked, answer.clone());
+                answer
+            }
+        };
+        versions.retain(|version| groups(split_api_version(version).0));
+        Ok(versions)
+    }
+}
+
+fn pick<T: Kept>(
+    watches: &[Arc<Followed<T>>],
+    namespaces: &BTreeSet<String>,
+    from: impl Fn(&Store<T>, &mut Vec<Arc<T>>),
+) -> Vec<Arc<T>> {
+    let mut picked = Vec::new();
+    for watch in watches {
+        watch.look(|store| from(store, &mut picked));
+    }
+    let is_in = |live: &Live| {
+        live.namespace
+            .as_ref()
+            .is_none_or(|n| namespaces.contains(n))
+    };
+    picked.retain(|object| is_in(object.live()));
+    picked
+}
+
+impl Cluster {
+    /// Reads a Sync, if it is there. One that is watched comes without its `managedFields`.
+    ///
+    /// # Errors
+    /// As the server answers, but for "not found".
+    pub async fn sync(&self, namespace: &str, name: &str) -> Result<Option<Value>, ClusterError> {
+        let kind = Kind::sync();
+        let Some(cache) = &self.cache else {
+            return self.get(&kind, Some(namespace), name).await;
+        };
+        let place = BTreeSet::from([(Some(namespace.to_owned()), name.to_owned())]);
+        let found = cache
+            .of::<Whole>(self, &kind, Selection::All, &place)
+            .await?;
+        Ok(found.first().map(|sync| Value::clone(&sync.object)))
+    }
+
+    /// Reads all Syncs that there are, or those of some namespaces where the user may not see all. Those that are watched
+    /// come without their `managedFields`.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn syncs(
+        &self,
+        namespaces: Option<&BTreeSet<String>>,
+    ) -> Result<Vec<Arc<Value>>, ClusterError> {
+        let kind = Kind::sync();
+        let Some(cache) = &self.cache else {
+            let all = match namespaces {
+                Some(namespaces) => self.objects_in(&kind, namespaces, None).await?,
+                None => self.list_objects(&kind, None, None).await?,
+            };
+            return Ok(all.into_iter().map(Arc::new).collect());
+        };
+        let nowhere = BTreeSet::new();
+        let watches = cache
+            .synced::<Whole>(self, &kind, Selection::All, namespaces.unwrap_or(&nowhere))
+            .await?;
+        let mut found = Vec::new();
+        for watch in watches {
+            watch.look(|store| found.extend(store.each().map(|sync| Arc::clone(&sync.object))));
+        }
+        Ok(found)
+    }
+
+    /// Says how a namespace is; `None` when it is not there.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn namespace_state(
+        &self,
+        name: &str,
+    ) -> Result<Option<NamespaceState>, ClusterError> {
+        let place = (None, name.to_owned());
+        let found = self
+            .metadata_of(&Kind::namespace(), BTreeSet::from([place]))
+            .await?;
+        Ok(found.into_values().next().map(|live: Arc<Live>| {
+            if live.deletion_timestamp.is_some() {
+                NamespaceState::Terminating
+            } else {
+                NamespaceState::Active
+            }
+        }))
+    }
+
+    /// Those namespaces that a watch knows to be there; `None` when it cannot tell.
+    pub(in crate::cluster) async fn watched_namespaces(
+        &self,
+        kind: &Kind,
+        places: &BTreeSet<Place>,
+    ) -> Result<Option<BTreeMap<Place, Arc<Live>>>, ClusterError> {
+        let Some(cache) = self
+            .cache
+            .as_ref()
+            .filter(|_| kind.group_kind().is_namespace())
+        else {
+            return Ok(None);
+        };
+        match cache.of::<Object>(self, kind, Selection::All, places).await {
+            Ok(found) => {
+                let found = found.iter().map(|object| &object.metadata);
+                let found = found.map(|live| ((None, live.name.clone()), Arc::clone(live)));
+                Ok(Some(found.collect()))
+            }
+            // Each of them may be readable all the same.
+            Err(ClusterError::Forbidden(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

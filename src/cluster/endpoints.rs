@@ -1,0 +1,131 @@
+//! EndpointSlices, as far as pods are counted in them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kube::core::Request;
+use serde::Deserialize;
+
+use super::cache::Selection;
+use super::gather::in_namespaces;
+use super::{Cluster, ClusterError, Kind};
+use crate::plan::Live;
+
+/// Label of a slice: the Service it is for.
+pub(super) const SERVICE_NAME: &str = "kubernetes.io/service-name";
+
+/// The pods of one EndpointSlice.
+#[derive(Clone, Debug)]
+pub struct Slice {
+    /// Its metadata.
+    pub metadata: Arc<Live>,
+    /// uid of each pod, or its address where there is none, and whether it is ready.
+    pub pods: Vec<(String, bool)>,
+}
+
+impl Slice {
+    /// Name of the Service it is for.
+    pub fn service(&self) -> Option<&str> {
+        self.metadata.labels.get(SERVICE_NAME).map(String::as_str)
+    }
+}
+
+/// A slice as the server sends it.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct WireSlice {
+    metadata: Live,
+    endpoints: Option<Vec<Endpoint>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Endpoint {
+    addresses: Option<Vec<String>>,
+    conditions: Option<Conditions>,
+    target_ref: Option<TargetRef>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Conditions {
+    ready: Option<bool>,
+    serving: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct TargetRef {
+    uid: Option<String>,
+}
+
+impl From<WireSlice> for Slice {
+    fn from(slice: WireSlice) -> Self {
+        let pod = |endpoint: Endpoint| {
+            let address = || endpoint.addresses.unwrap_or_default().into_iter().next();
+            let pod = endpoint.target_ref.and_then(|target| target.uid);
+            // `ready` is always true where not-ready addresses are published; `serving` (since v1.22) is the truth.
+            let ready = endpoint.conditions.and_then(|c| c.serving.or(c.ready));
+            Some((pod.or_else(address)?, ready.unwrap_or(true)))
+        };
+        let endpoints = slice.endpoints.unwrap_or_default();
+        Self {
+            metadata: Arc::new(slice.metadata),
+            pods: endpoints.into_iter().filter_map(pod).collect(),
+        }
+    }
+}
+
+impl Cluster {
+    /// Reads the EndpointSlices of our Services in these namespaces. Slices carry their Service's labels (since v1.20), so
+    /// that one list finds just those.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn slices_in(
+        &self,
+        kind: &Kind,
+        namespaces: &BTreeSet<String>,
+    ) -> Result<Vec<Arc<Slice>>, ClusterError> {
+        if let Some(cache) = &self.cache {
+            return cache
+                .in_namespaces(self, kind, Selection::Managed, namespaces)
+                .await;
+        }
+        let selector = Selection::Managed.selector();
+        let selector = selector.as_deref();
+        let list = |namespace: Option<String>| async move {
+            self.list::<WireSlice>(kind, namespace.as_deref(), selector, Request::list)
+                .await
+        };
+        let slices = in_namespaces(kind, namespaces, list, |slice| {
+            slice.metadata.namespace.as_deref()
+        });
+        let slices = slices.await?.into_iter().map(Slice::from);
+        Ok(slices.map(Arc::new).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_pod_is_ready_when_it_serves() {
+        let pod = |uid: &str, conditions| json!({ "addresses": ["10.0.0.1"], "conditions": conditions, "targetRef": { "uid": uid } });
+        let slice = json!({
+            "metadata": { "namespace": "n", "labels": { "kubernetes.io/service-name": "s" } },
+            "endpoints": [
+                pod("a", json!({ "ready": true })),
+                pod("b", json!({ "ready": true, "serving": false })),
+                { "addresses": ["10.0.0.3"] },
+            ],
+        });
+        let slice = Slice::from(serde_json::from_value::<WireSlice>(slice).unwrap());
+        let pods = [("a", true), ("b", false), ("10.0.0.3", true)];
+        assert_eq!(slice.pods, pods.map(|(pod, ready)| (pod.to_owned(), ready)));
+        assert_eq!(slice.service(), Some("s"));
+        let none = json!({ "metadata": {}, "endpoints": null });
+        let none = Slice::from(serde_json::from_value::<WireSlice>(none).unwrap());
+        assert!(none.pods.is_empty() && none.service().is_none());
+    }
+}

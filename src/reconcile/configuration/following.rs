@@ -1,0 +1,68 @@
+//! Follows the files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::read::read_once;
+use super::{Configuration, Reading};
+use crate::load::Diagnostic;
+use crate::source::watch::{Follower, Mode, Timing};
+
+/// Reads the files again whenever they may have changed.
+#[derive(Debug)]
+pub struct Following {
+    path: Arc<PathBuf>,
+    own_namespace: Option<Arc<str>>,
+    follower: Follower,
+    /// Whether a change was noticed that is not read yet.
+    is_due: bool,
+    last: Option<Configuration>,
+}
+
+impl Following {
+    /// Follows a file or a folder, as [`read`](super::read()) takes them. Needs a tokio runtime.
+    pub fn start(path: PathBuf, own_namespace: Option<&str>, timing: Timing) -> Self {
+        Self {
+            follower: Follower::start(path.clone(), timing),
+            path: Arc::new(path),
+            own_namespace: own_namespace.map(Arc::from),
+            is_due: false,
+            last: None,
+        }
+    }
+
+    /// Gives the first reading at once, and then each that says something else than the one before. May be cancelled without
+    /// losing one.
+    pub async fn next(&mut self) -> Configuration {
+        loop {
+            if !self.is_due {
+                self.follower.changed().await;
+                self.is_due = true;
+            }
+            let (path, namespace) = (Arc::clone(&self.path), self.own_namespace.clone());
+            let reading =
+                tokio::task::spawn_blocking(move || read_once(&path, namespace.as_deref()));
+            let reading = reading.await.unwrap_or_else(|error| {
+                Reading::failed(Diagnostic::file_error(
+                    ".",
+                    format!("read the files: {error}"),
+                ))
+            });
+            self.is_due = false;
+            let now = reading.after(self.last.as_ref());
+            if !self
+                .last
+                .as_ref()
+                .is_some_and(|last| now.says_the_same_as(last))
+            {
+                self.last = Some(now.clone());
+                return now;
+            }
+        }
+    }
+
+    /// Tells how changes are noticed at present.
+    pub fn mode(&self) -> Mode {
+        self.follower.mode()
+    }
+}

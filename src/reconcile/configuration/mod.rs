@@ -1,0 +1,142 @@
+//! The files that drive `covergence run`: documents of the kinds `Config` and `Sync`.
+
+mod checks;
+mod following;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+pub use following::Following;
+pub use read::read;
+
+use crate::api::{Config, ObjectId};
+use crate::load::{Diagnostic, Origin, Severity};
+use crate::source::Limits;
+
+/// What the files say, as far as it is in force.
+///
+/// What can be understood is in force; what cannot is told with its place and changes nothing. So after a reading with any
+/// error (a file that cannot be read or parsed, a document that is refused, a folder with nothing in it) everything stays in
+/// force that was before and that the reading does not replace: a Sync that is refused or missing, and a Config.
+#[derive(Clone, Debug, Default)]
+pub struct Configuration {
+    /// The settings; the default ones if no file ever had others that are in force.
+    pub config: Config,
+    /// Whether a Config is there that is refused, so that `config` is an earlier or the default one. Reason enough not to begin.
+    pub config_is_refused: bool,
+    /// The Syncs in force, each once, in the order of their identities. The controller applies them.
+    pub syncs: Vec<ConfigSync>,
+    /// The Syncs that were in force and are known to be removed: this reading is complete and without any error, and they are
+    /// not in it. The controller deletes these Sync objects. Told once, by [`Following`] only; whoever has to find what was
+    /// removed while nobody followed compares `syncs` with the cluster, and only if [`is_complete`](Self::is_complete).
+    pub removed: Vec<ObjectId>,
+    /// What is wrong with the files, each with its place.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A Sync of the files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConfigSync {
+    /// Which one, with its namespace.
+    pub id: ObjectId,
+    /// The manifest as it will be applied.
+    pub object: Value,
+    /// Where it is written.
+    pub origin: Origin,
+}
+
+impl Configuration {
+    /// Tells whether all that the files hold was understood, so that `syncs` are all the Syncs there are.
+    pub fn is_complete(&self) -> bool {
+        is_complete(&self.diagnostics)
+    }
+
+    /// Gives the bounds on sources: the usual ones, but for those that the Config sets.
+    pub fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        let set = &self.config.limits;
+        Limits {
+            file_bytes: set.file_bytes.unwrap_or(usual.file_bytes),
+            total_bytes: set.total_bytes.unwrap_or(usual.total_bytes),
+            files: set
+                .files
+                .and_then(|files| usize::try_from(files).ok())
+                .unwrap_or(usual.files),
+            ..usual
+        }
+    }
+
+    /// Tells whether somebody who knows the other one would learn anything.
+    fn says_the_same_as(&self, other: &Self) -> bool {
+        let Self {
+            config,
+            config_is_refused,
+            syncs,
+            removed,
+            diagnostics,
+        } = self;
+        removed.is_empty()
+            && *config == other.config
+            && *config_is_refused == other.config_is_refused
+            && *syncs == other.syncs
+            && *diagnostics == other.diagnostics
+    }
+}
+
+/// What one reading gives by itself.
+#[derive(Default)]
+struct Reading {
+    /// The one Config, if it is sound.
+    config: Option<Config>,
+    config_is_refused: bool,
+    /// The sound Syncs.
+    syncs: Vec<ConfigSync>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Reading {
+    /// Makes one that failed as a whole.
+    fn failed(diagnostic: Diagnostic) -> Self {
+        Self {
+            diagnostics: vec![diagnostic],
+            ..Self::default()
+        }
+    }
+
+    /// Decides what is in force after this reading, and after what was before.
+    fn after(self, before: Option<&Configuration>) -> Configuration {
+        let Self {
+            config,
+            config_is_refused,
+            mut syncs,
+            diagnostics,
+        } = self;
+        let is_complete = is_complete(&diagnostics);
+        let is_missing = |old: &&ConfigSync| !syncs.iter().any(|new| new.id == old.id);
+        let missing: Vec<ConfigSync> = before
+            .into_iter()
+            .flat_map(|before| before.syncs.iter().filter(is_missing))
+            .cloned()
+            .collect();
+        let mut removed = Vec::new();
+        match is_complete {
+            true => removed.extend(missing.into_iter().map(|sync| sync.id)),
+            false => syncs.extend(missing),
+        }
+        syncs.sort_by(|a, b| a.id.cmp(&b.id));
+        let earlier = || before.filter(|_| !is_complete).map(|it| it.config.clone());
+        Configuration {
+            config: config.or_else(earlier).unwrap_or_default(),
+            config_is_refused,
+            syncs,
+            removed,
+            diagnostics,
+        }
+    }
+}
+
+fn is_complete(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().all(|d| d.severity != Severity::Error)
+}

@@ -1,0 +1,160 @@
+//! What all units of the controller share.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::configured::Configured;
+use super::name::Name;
+use super::queue::{Queue, Reasons};
+use super::sync::{self, Entry, Reading};
+use super::tended::Tended;
+use crate::cluster::{Cluster, ClusterError, EventRecorder, WriteGuard};
+use crate::lease::Shards;
+use crate::metrics::Metrics;
+
+/// Why a unit is to be looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Why {
+    /// There is something new to do: another spec, other content, a request. A run that only waits gives way to it.
+    pub news: bool,
+}
+
+impl Why {
+    /// There is something new to do.
+    pub const NEWS: Self = Self { news: true };
+    /// Something may have been disturbed.
+    pub const LOOK: Self = Self { news: false };
+}
+
+impl Reasons for Why {
+    fn add(&mut self, other: Self) {
+        self.news |= other.news;
+    }
+
+    fn interrupts(&self) -> bool {
+        self.news
+    }
+}
+
+/// What all units of the controller share.
+pub struct Context {
+    /// The connection as ourselves. Its reads are answered from watches where they can be.
+    pub cluster: Cluster,
+    /// What is ours to look after.
+    pub shards: Shards,
+    /// What happened so far.
+    pub metrics: Metrics,
+    /// Tells people in the cluster.
+    pub recorder: EventRecorder,
+    /// What the configuration says.
+    pub configured: Configured,
+    /// How sources are read.
+    pub reading: Reading,
+    /// Ends everything.
+    pub stop: CancellationToken,
+    /// Syncs to look at.
+    pub syncs: Queue<Name, Why>,
+    /// Targets to look at.
+    pub targets: Queue<Name, Why>,
+    /// What is remembered of the Syncs that this replica looks after.
+    pub entries: Mutex<HashMap<Name, Arc<Entry>>>,
+    /// Asks for a look at everything.
+    pub look_at_everything: Notify,
+    /// What is remembered of the Targets that this replica looks after.
+    pub tended: Tended,
+}
+
+impl Context {
+    /// Tells whether a Sync is this replica's to look after.
+    pub fn looks_after_sync(&self, name: &Name) -> bool {
+        self.configured.covers(&name.namespace) && self.shards.owns(&name.sync_shard())
+    }
+
+    /// Tells whether a Target is this replica's to look after.
+    pub fn looks_after_target(&self, name: &Name) -> bool {
+        self.configured.covers(&name.namespace) && self.shards.owns(&name.target_shard())
+    }
+
+    /// What is remembered of a Sync; fresh when nothing is.
+    pub fn entry(&self, name: &Name) -> Arc<Entry> {
+        let mut entries = self.entries();
+        Arc::clone(entries.entry(name.clone()).or_default())
+    }
+
+    /// What is remembered of a Sync, if anything.
+    pub fn known_entry(&self, name: &Name) -> Option<Arc<Entry>> {
+        self.entries().get(name).cloned()
+    }
+
+    /// Syncs that this replica looks after.
+    pub fn known_syncs(&self) -> Vec<Name> {
+        self.entries().keys().cloned().collect()
+    }
+
+    /// Forgets a Sync, and follows its source no more.
+    pub fn forget(&self, name: &Name) {
+        if self.entries().remove(name).is_some() {
+            self.metrics.forget_sync(&name.namespace, &name.name);
+        }
+    }
+
+    fn entries(&self) -> std::sync::MutexGuard<'_, HashMap<Name, Arc<Entry>>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks again at the Syncs that depend on this one.
+    pub fn wake_dependants(&self, name: &Name) {
+        let entries = self.entries();
+        let depends = |entry: &Arc<Entry>| {
+            entry
+                .last
+                .get()
+                .is_some_and(|sync| sync::needs(&sync).contains(name))
+        };
+        for (other, _) in entries.iter().filter(|(_, entry)| depends(entry)) {
+            self.syncs.add(other.clone(), Why::LOOK);
+        }
+    }
+
+    /// A connection as a ServiceAccount, with its rights only, and watches of its own.
+    ///
+    /// # Errors
+    /// When there can be no account of that name.
+    pub fn as_account(
+        &self,
+        cluster: &Cluster,
+        namespace: &str,
+        account: &str,
+    ) -> Result<Cluster, ClusterError> {
+        cluster.as_service_account(namespace, account)
+    }
+
+    /// A connection that writes only as long as a unit is ours.
+    pub fn guarded(&self, cluster: &Cluster, shard: String) -> Cluster {
+        cluster.guarded(Arc::new(Ours {
+            shards: self.shards.clone(),
+            stop: self.stop.clone(),
+            shard,
+        }))
+    }
+}
+
+/// A unit that we may write for while it is ours and nothing has told us to end.
+struct Ours {
+    shards: Shards,
+    stop: CancellationToken,
+    shard: String,
+}
+
+impl WriteGuard for Ours {
+    fn permit(&self) -> Option<Box<dyn Send>> {
+        if self.stop.is_cancelled() {
+            return None;
+        }
+        let permit = self.shards.permit(&self.shard)?;
+        Some(Box::new(permit))
+    }
+}

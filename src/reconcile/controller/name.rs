@@ -1,0 +1,52 @@
+//! How Syncs and Targets are known to the controller.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::api::ObjectId;
+
+/// Namespace and name of a Sync or a Target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+}
+
+impl Name {
+    /// Names an object that has a namespace.
+    pub fn of(id: &ObjectId) -> Option<Self> {
+        Some(Self {
+            namespace: id.namespace.clone()?,
+            name: id.name.clone(),
+        })
+    }
+
+    /// Names a whole object.
+    pub fn of_object(object: &Value) -> Option<Self> {
+        let text = |pointer| Some(object.pointer(pointer)?.as_str()?.to_owned());
+        Some(Self {
+            namespace: text("/metadata/namespace")?,
+            name: text("/metadata/name")?,
+        })
+    }
+
+    /// What decides which replica looks after this Sync.
+    pub fn sync_shard(&self) -> String {
+        format!("sync/{self}")
+    }
+
+    /// What decides which replica looks after this Target.
+    pub fn target_shard(&self) -> String {
+        format!("target/{self}")
+    }
+}
+
+/// `namespace/name`.
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}

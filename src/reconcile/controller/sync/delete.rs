@@ -1,0 +1,152 @@
+//! The end of a Sync: its members go with it, or are let go.
+
+use tokio::time::Instant;
+use tracing::{info, warn};
+
+use super::live::LiveSync;
+use super::memory::Memory;
+use super::spec;
+use crate::cluster::{ClusterError, Kind};
+use crate::load::Snapshot;
+use crate::plan::Action;
+use crate::reconcile::inventory::Inventory;
+use crate::reconcile::parent::{keep_inventory, read_parent};
+use crate::reconcile::{Access, Planned, Settings, make_plan, now, sync};
+
+/// How far the deletion of a Sync is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// Its members are gone, and now it goes too.
+    Ended,
+    /// Some of its members are still there.
+    GoesOn,
+}
+
+/// Deletes the members of a Sync in reverse order, and lets the Sync go when they are gone.
+///
+/// What cannot be deleted in the Sync's timeout is given up: it stays in the cluster, and nothing waits for it for ever.
+/// A Sync whose own namespace is going does not wait at all, so that it never holds that up.
+///
+/// # Errors
+/// As the server answers.
+pub async fn delete(
+    access: Access<'_>,
+    live: &LiveSync,
+    settings: &Settings,
+    memory: &mut Memory,
+    namespace_goes: bool,
+) -> Result<Deletion, ClusterError> {
+    let since = *memory.going_since.get_or_insert_with(Instant::now);
+    let timeout = live.spec.as_ref().map(spec::timeout).unwrap_or_default();
+    let settings = Settings {
+        prune: true,
+        allow_empty: true,
+        prune_limit: None,
+        writes_status: false,
+        wait: Some(timeout).filter(|_| !namespace_goes),
+        ..settings.clone()
+    };
+    let planned = make_plan(access, &nothing(live), &settings).await?;
+    if let Some(why) = &planned.plan.prune_refused {
+        warn!("members are not deleted: {why}");
+    }
+    let (planned, report) = sync(
+        access,
+        planned,
+        &settings,
+        &now().to_string(),
+        &|step, done| {
+            info!(object = %step.id, "{}: {}", done.outcome.word(), done.message);
+        },
+    )
+    .await?;
+    let left: Vec<String> = planned
+        .plan
+        .steps
+        .iter()
+        .zip(&report.done)
+        .filter(|(_, done)| !done.outcome.is_good())
+        .map(|(step, done)| format!("{}: {}", step.id, done.message))
+        .collect();
+    let all_gone =
+        left.is_empty() && !is_any_left(&make_plan(access, &nothing(live), &settings).await?);
+    if !all_gone && !namespace_goes && since.elapsed() < timeout {
+        return Ok(Deletion::GoesOn);
+    }
+    for what in left {
+        warn!("it is left behind: {what}");
+    }
+    let_go(access, &settings).await?;
+    Ok(Deletion::Ended)
+}
+
+/// Takes the finalizer off, so that the Sync may go.
+///
+/// # Errors
+/// As the server answers.
+pub async fn let_go(access: Access<'_>, settings: &Settings) -> Result<(), ClusterError> {
+    let settings = Settings {
+        outlives_members: false,
+        ..settings.clone()
+    };
+    let kind = Kind::sync();
+    let parent = read_parent(access.sync, &kind, &settings).await?;
+    if parent.is_none() {
+        return Ok(());
+    }
+    let inventory = Inventory::read(parent.as_ref());
+    match keep_inventory(access.sync, &kind, parent.as_ref(), &settings, &inventory).await {
+        Ok(_) | Err(ClusterError::NotFound(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lets go of what a deleted Sync leaves behind: its members belong to nobody then.
+///
+/// # Errors
+/// As the server answers.
+pub async fn release(
+    access: Access<'_>,
+    live: &LiveSync,
+    settings: &Settings,
+) -> Result<(), ClusterError> {
+    let settings = Settings {
+        prune: false,
+        ..settings.clone()
+    };
+    let planned = make_plan(access, &nothing(live), &settings).await?;
+    let mut released = 0;
+    for step in &planned.plan.steps {
+        let live = planned.survey.known.members.get(&step.id);
+        let kind = planned.survey.kinds.any_version(&step.id.group_kind);
+        if let (Some(kind), Some(member)) = (kind, live) {
+            match access.members.release(kind, member).await {
+                Ok(()) => released += 1,
+                // Gone, or changed by somebody since: then it is not ours to touch.
+                Err(ClusterError::NotFound(_) | ClusterError::Changed(_)) => {}
+                Err(error) => warn!(object = %step.id, "it keeps the label of its set: {error}"),
+            }
+        }
+    }
+    info!("the Sync is gone; {released} members were let go");
+    Ok(())
+}
+
+/// Tells whether members are there that are to go.
+fn is_any_left(planned: &Planned) -> bool {
+    let members = &planned.survey.known.members;
+    planned.plan.count(Action::Delete) > 0
+        || members
+            .values()
+            .any(|live| live.deletion_timestamp.is_some())
+}
+
+/// A source that asks for nothing.
+fn nothing(live: &LiveSync) -> Snapshot {
+    let revision = live.status.last_attempted_revision.clone();
+    Snapshot {
+        revision: revision.unwrap_or_default(),
+        files: Vec::new(),
+        diagnostics: Vec::new(),
+    }
+}

@@ -1,0 +1,65 @@
+//! What the controller remembers of a Sync that it looks after. All of it may be lost at any time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::super::backoff::Backoff;
+use super::super::fights::Fights;
+use super::super::slot::Slot;
+use super::live::LiveSync;
+use super::source::Source;
+use crate::api::ObjectId;
+use crate::plan::{Live, is_as_applied};
+
+/// What the controller remembers of a Sync.
+#[derive(Default)]
+pub struct Entry {
+    /// For the one run at a time.
+    pub memory: Mutex<Memory>,
+    /// Its source, while it is followed.
+    pub source: Slot<Source>,
+    /// What the last run applied.
+    pub applied: Slot<Applied>,
+    /// The Sync as it was when it was last looked at.
+    pub last: Slot<LiveSync>,
+}
+
+/// What one run leaves for the next.
+#[derive(Default)]
+pub struct Memory {
+    /// Delays between failed runs.
+    pub backoff: Backoff,
+    /// What is changed again after each repair.
+    pub fights: Fights,
+    /// Since when it is being deleted.
+    pub going_since: Option<Instant>,
+}
+
+/// What the last run applied, or found as applied.
+#[derive(Debug, Default)]
+pub struct Applied {
+    /// The apply set's id.
+    pub applyset: String,
+    /// Each object's body and digest.
+    pub objects: BTreeMap<ObjectId, (Arc<Value>, String)>,
+}
+
+impl Applied {
+    /// Tells whether a run has something to do because an object is now so, or gone.
+    ///
+    /// A changed generation says that something was written that metadata may not show: v1.20 notes no owner for what goes
+    /// through the scale subresource.
+    pub fn is_disturbed(&self, id: &ObjectId, before: Option<&Live>, after: Option<&Live>) -> bool {
+        let Some((object, digest)) = self.objects.get(id) else {
+            return false;
+        };
+        let Some(after) = after else { return true };
+        let rescaled = object.pointer("/spec/replicas").is_some()
+            && before.is_some_and(|before| before.generation != after.generation);
+        rescaled || !is_as_applied(object, digest, after, &self.applyset)
+    }
+}

@@ -1,0 +1,380 @@
+//! The unit of one Sync: what is to be done about it now.
+
+mod delete;
+mod depends;
+mod live;
+mod memory;
+mod problem;
+mod run;
+mod secret;
+mod source;
+mod spec;
+mod status;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tracing::{Instrument, info, info_span, warn};
+
+pub use self::depends::needs;
+pub use self::live::LiveSync;
+pub use self::memory::Entry;
+pub use self::source::Reading;
+pub use self::spec::Defaults;
+
+use self::delete::Deletion;
+use self::memory::Memory;
+use self::problem::Problem;
+use self::source::{Asked, Source};
+use super::configured;
+use super::context::{Context, Why};
+use super::name::Name;
+use super::queue::{Again, Job};
+use crate::api::condition::ConditionStatus;
+use crate::api::names::{API_VERSION, SYNC};
+use crate::api::sync::SyncSpec;
+use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState, ObjectRef};
+use crate::load::Snapshot;
+use crate::metrics::SyncInfo;
+use crate::reconcile::{Access, Settings};
+use crate::source::SourceError;
+use crate::source::git::Credentials;
+
+/// After something that was applied came back changed.
+const SECOND_LOOK: Duration = Duration::from_secs(1);
+
+/// Between two looks at members that are being deleted.
+const LOOK_AT_DELETION: Duration = Duration::from_secs(2);
+
+/// Looks at a Sync and does what is to be done.
+pub async fn reconcile(context: Arc<Context>, job: Job<Name, Why>) -> Again {
+    let name = job.key.clone();
+    let span = info_span!("sync", sync = %name);
+    let unit = Unit { context, job };
+    unit.reconcile().instrument(span).await
+}
+
+struct Unit {
+    context: Arc<Context>,
+    job: Job<Name, Why>,
+}
+
+/// Why a look ended before a run.
+enum Ended {
+    /// There is nothing to do, and the Sync is not followed.
+    Left,
+    /// Its status is to say so.
+    Problem(Problem),
+    /// The server did not do what it should.
+    Cluster(ClusterError),
+}
+
+impl From<ClusterError> for Ended {
+    fn from(error: ClusterError) -> Self {
+        Self::Cluster(error)
+    }
+}
+
+impl From<Problem> for Ended {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl Unit {
+    async fn reconcile(self) -> Again {
+        let name = &self.job.key;
+        if !self.context.looks_after_sync(name) {
+            self.context.forget(name);
+            return None;
+        }
+        let cluster = self
+            .context
+            .guarded(&self.context.cluster, name.sync_shard());
+        if let Err(error) = configured::keep(&cluster, &self.context.configured.said(), name).await
+        {
+            return self.failed(&error).await;
+        }
+        let live = match depends::read(&cluster, name).await {
+            Ok(Some(live)) => Arc::new(live),
+            Ok(None) => return self.gone(&cluster).await,
+            Err(error) => return self.failed(&error).await,
+        };
+        let begin = Instant::now();
+        let again = match self.look(&cluster, &live).await {
+            Ok(again) => again,
+            Err(Ended::Left) => {
+                self.context.forget(name);
+                return None;
+            }
+            Err(Ended::Problem(problem)) => self.tell(&cluster, &live, &problem).await,
+            Err(Ended::Cluster(error)) => self.failed(&error).await,
+        };
+        let metrics = &self.context.metrics;
+        metrics.sync_reconciled(&name.namespace, &name.name, begin.elapsed());
+        self.tell_metrics(&cluster).await;
+        again
+    }
+
+    async fn look(&self, cluster: &Cluster, live: &Arc<LiveSync>) -> Result<Again, Ended> {
+        let context = &*self.context;
+        let spec = match &live.spec {
+            Ok(spec) => spec,
+            Err(why) => return Err(Problem::stalled("InvalidSpec", why).into()),
+        };
+        // What `covergence sync PATH` keeps is nobody's business but its own.
+        if spec.source.is_none() && !live.held {
+            return Err(Ended::Left);
+        }
+        let settings = spec::settings(
+            live,
+            spec,
+            &context.configured.said().defaults,
+            &self.job.give_way,
+        )?;
+        let members = self.members(cluster, live, spec)?;
+        let access = Access {
+            members: &members,
+            sync: cluster,
+        };
+        let entry = context.entry(&live.name);
+        entry.last.set(Some(Arc::clone(live)));
+        let mut memory = entry.memory.lock().await;
+        if live.going {
+            entry.source.set(None);
+            return self.delete(access, live, &settings, &mut memory).await;
+        }
+        if spec.suspend {
+            entry.source.set(None);
+            return Ok(None);
+        }
+        if let Some(problem) = depends::waits_for(cluster, live).await? {
+            return Err(problem.into());
+        }
+        let snapshot = self.snapshot(access, live, spec, &entry).await?;
+        let parts = (&*entry, &mut *memory);
+        let ran = run::run(access, live, &snapshot, &settings, parts, &context.metrics).await?;
+        Ok(self.after(live, &ran, &mut memory))
+    }
+
+    /// The connection for what the source asks for: as the account that the Sync names, if it names one.
+    fn members(
+        &self,
+        cluster: &Cluster,
+        live: &LiveSync,
+        spec: &SyncSpec,
+    ) -> Result<Cluster, ClusterError> {
+        let said = self.context.configured.said();
+        let default = said.defaults.service_account.as_ref();
+        match spec.service_account_name.as_ref().or(default) {
+            Some(account) => {
+                let namespace = &live.name.namespace;
+                self.context.as_account(cluster, namespace, account)
+            }
+            None => Ok(cluster.clone()),
+        }
+    }
+
+    /// What the source holds now.
+    async fn snapshot(
+        &self,
+        access: Access<'_>,
+        live: &LiveSync,
+        spec: &SyncSpec,
+        entry: &Entry,
+    ) -> Result<Arc<Snapshot>, Ended> {
+        let asked = (spec.source.clone(), spec.interval.clone());
+        let source = match entry.source.get().filter(|source| source.asked == asked) {
+            Some(source) => {
+                if live.open_request().is_some() {
+                    source.look().await;
+                }
+                source
+            }
+            None => {
+                let source = Arc::new(self.follow(access, live, spec, asked).await?);
+                entry.source.set(Some(Arc::clone(&source)));
+                source
+            }
+        };
+        match source.latest().await {
+            Some(Ok(snapshot)) => Ok(snapshot),
+            Some(Err(error)) => {
+                if matches!(*error, SourceError::Auth { .. }) {
+                    // The Secret may have been renewed: it is read again the next time.
+                    entry.source.set(None);
+                }
+                let hint = error
+                    .hint()
+                    .map_or(String::new(), |hint| format!(" ({hint})"));
+                Err(Problem::passing("ArtifactFailed", format!("{error}{hint}")).into())
+            }
+            None => Err(Problem::passing("ArtifactFailed", "the source was not read").into()),
+        }
+    }
+
+    async fn follow(
+        &self,
+        access: Access<'_>,
+        live: &LiveSync,
+        spec: &SyncSpec,
+        asked: Asked,
+    ) -> Result<Source, Ended> {
+        let context = &*self.context;
+        let git = spec.source.as_ref().and_then(|source| source.git.as_ref());
+        let credentials = match git.and_then(|git| git.secret_ref.as_ref()) {
+            Some(secret) => {
+                let namespace = &live.name.namespace;
+                secret::credentials(access.members, namespace, &secret.name).await?
+            }
+            None => Credentials::default(),
+        };
+        let followed = spec::followed(spec, credentials, &context.configured.said().defaults)?;
+        let (queue, name) = (context.syncs.clone(), live.name.clone());
+        let news = move || queue.add(name.clone(), Why::NEWS);
+        Ok(Source::follow(
+            asked,
+            followed,
+            context.reading.clone(),
+            news,
+        ))
+    }
+
+    /// After a run: what is remembered, what is told, and when it goes on.
+    fn after(&self, live: &LiveSync, ran: &run::Ran, memory: &mut Memory) -> Again {
+        let revision = &ran.planned.revision;
+        let changes = ran.changes();
+        if ran.is_good() {
+            memory.backoff.reset();
+            if changes.is_empty() {
+                return ran.look_again.then_some(SECOND_LOOK);
+            }
+            info!(%revision, "{changes}");
+            let message = format!("applied revision {revision}: {changes}");
+            self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
+            let truce = memory
+                .fights
+                .next_repair(|_| true, tokio::time::Instant::now());
+            return if ran.look_again {
+                Some(SECOND_LOOK)
+            } else {
+                truce
+            };
+        }
+        let again = memory.backoff.next();
+        let message = ran.failure();
+        warn!(%revision, "{message}");
+        self.event(live, EventType::Warning, "ReconciliationFailed", message);
+        Some(again)
+    }
+
+    async fn delete(
+        &self,
+        access: Access<'_>,
+        live: &LiveSync,
+        settings: &Settings,
+        memory: &mut Memory,
+    ) -> Result<Again, Ended> {
+        if !live.held {
+            return Ok(None);
+        }
+        let namespace_goes = access.sync.namespace_state(&live.name.namespace).await?
+            == Some(NamespaceState::Terminating);
+        if !live.takes_members_along() {
+            delete::let_go(access, settings).await?;
+            return Ok(None);
+        }
+        match delete::delete(access, live, settings, memory, namespace_goes).await? {
+            Deletion::Ended => Ok(None),
+            Deletion::GoesOn => Ok(Some(LOOK_AT_DELETION)),
+        }
+    }
+
+    /// The Sync is no more: what it leaves behind is let go.
+    async fn gone(&self, cluster: &Cluster) -> Again {
+        let name = &self.job.key;
+        let left = self
+            .context
+            .known_entry(name)
+            .and_then(|entry| entry.last.get());
+        self.context.forget(name);
+        let Some(last) = left else { return None };
+        let access = Access {
+            members: cluster,
+            sync: cluster,
+        };
+        let spec = last.spec.as_ref().ok()?;
+        let settings = spec::settings(
+            &last,
+            spec,
+            &self.context.configured.said().defaults,
+            &self.job.give_way,
+        )
+        .ok()?;
+        if let Err(error) = delete::release(access, &last, &settings).await {
+            warn!("members keep the label of their set: {error}");
+        }
+        None
+    }
+
+    async fn tell(&self, cluster: &Cluster, live: &LiveSync, problem: &Problem) -> Again {
+        let entry = self.context.entry(&live.name);
+        let mut memory = entry.memory.lock().await;
+        let Problem {
+            reason,
+            message,
+            stalled,
+        } = problem;
+        warn!(reason, "{message}");
+        if let Err(error) = status::tell_problem(cluster, live, problem).await {
+            warn!("the status of the Sync is not up to date: {error}");
+        }
+        self.event(live, EventType::Warning, reason, message);
+        // Dependencies and sources tell when there is something new.
+        let comes_by_itself =
+            *stalled || *reason == "DependencyNotReady" || entry.source.get().is_some();
+        let again = memory.backoff.next();
+        (!comes_by_itself).then_some(again)
+    }
+
+    async fn failed(&self, error: &ClusterError) -> Again {
+        if *error == ClusterError::NotOurs {
+            return None;
+        }
+        warn!("{error}");
+        let entry = self.context.entry(&self.job.key);
+        let mut memory = entry.memory.lock().await;
+        Some(memory.backoff.next())
+    }
+
+    fn event(&self, live: &LiveSync, type_: EventType, reason: &'static str, message: &str) {
+        let about = ObjectRef {
+            api_version: API_VERSION.into(),
+            kind: SYNC.into(),
+            namespace: Some(live.name.namespace.clone()),
+            name: live.name.name.clone(),
+            uid: live.uid.clone(),
+        };
+        self.context.recorder.record(&about, type_, reason, message);
+    }
+
+    async fn tell_metrics(&self, cluster: &Cluster) {
+        let name = &self.job.key;
+        let Ok(Some(live)) = depends::read(cluster, name).await else {
+            return;
+        };
+        let ready = live.status.conditions.iter().find(|c| c.type_ == "Ready");
+        let info = SyncInfo {
+            ready: ready.map_or(ConditionStatus::Unknown, |ready| ready.status),
+            suspended: live.spec.as_ref().is_ok_and(|spec| spec.suspend),
+            revision: live
+                .status
+                .last_applied_revision
+                .as_deref()
+                .unwrap_or_default(),
+        };
+        self.context
+            .metrics
+            .set_sync(&name.namespace, &name.name, &info);
+    }
+}

@@ -1,0 +1,186 @@
+//! One run of a Sync: the pipeline of the one-shot commands, with the memory of earlier runs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::time::Instant;
+use tracing::{info, warn};
+
+use super::live::LiveSync;
+use super::memory::{Applied, Entry, Memory};
+use crate::api::ObjectId;
+use crate::api::sync::DriftPolicy;
+use crate::cluster::ClusterError;
+use crate::load::{Severity, Snapshot};
+use crate::metrics::Metrics;
+use crate::plan::{Body, Index, Step, drift_of, hold_back, index};
+use crate::reconcile::{
+    Access, Done, Outcome, Planned, Report, Settings, is_good, make_plan, now, rendered_digest,
+    sync,
+};
+
+/// What a run did.
+pub struct Ran {
+    /// The plan and what it was made from.
+    pub planned: Planned,
+    /// What became of it.
+    pub report: Report,
+    /// Whether something that was applied came back changed for the first time: a second look tells whether by chance.
+    pub look_again: bool,
+}
+
+impl Ran {
+    /// What was changed, in numbers; empty when nothing was.
+    pub fn changes(&self) -> String {
+        let outcomes = [Outcome::Created, Outcome::Configured, Outcome::Deleted];
+        let counts = outcomes.map(|outcome| {
+            let done = self.report.done.iter();
+            (done.filter(|done| done.outcome == outcome).count(), outcome)
+        });
+        let told: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, outcome)| format!("{count} {}", outcome.word()))
+            .collect();
+        told.join(", ")
+    }
+
+    /// Why the cluster does not look like the source, in the words of the status.
+    pub fn failure(&self) -> &str {
+        let mut conditions = self.report.status.conditions.iter();
+        let ready = conditions.find(|c| c.type_ == "Ready");
+        ready.map_or("", |ready| &ready.message)
+    }
+
+    /// Tells whether the cluster looks like the source now, as far as that was asked for.
+    pub fn is_good(&self) -> bool {
+        is_good(&self.planned, &self.report)
+    }
+}
+
+/// Makes the cluster look like a snapshot.
+///
+/// # Errors
+/// When the server cannot be asked, or the Sync cannot be written: then no member was touched.
+pub async fn run(
+    access: Access<'_>,
+    live: &LiveSync,
+    snapshot: &Snapshot,
+    settings: &Settings,
+    (entry, memory): (&Entry, &mut Memory),
+    metrics: &Metrics,
+) -> Result<Ran, ClusterError> {
+    let mut planned = make_plan(access, snapshot, settings).await?;
+    tell_diagnostics(&planned);
+    let desired = index(&planned.survey.desired);
+    let before = entry.applied.get();
+    // After a restart the status is all that is remembered: the same manifests were all applied.
+    let all_applied = before.is_none()
+        && live.is_ready()
+        && live.status.rendered_digest.as_deref()
+            == Some(&*rendered_digest(&planned.survey.desired));
+    let was_applied = |step: &Step| {
+        all_applied
+            || before.as_ref().is_some_and(|before| {
+                let known = before.objects.get(&step.id).map(|(_, digest)| digest);
+                known.is_some() && known == digest_of(&desired, &step.id)
+            })
+    };
+    let detect = live
+        .spec
+        .as_ref()
+        .is_ok_and(|spec| spec.drift == Some(DriftPolicy::Detect));
+    let start = Instant::now();
+    let held = |step: &Step| {
+        if detect {
+            return Some("it is left so (drift: Detect)".to_owned());
+        }
+        let digest = digest_of(&desired, &step.id)?;
+        memory
+            .fights
+            .holds(&step.id, digest, start)
+            .map(str::to_owned)
+    };
+    hold_back(&mut planned.plan, was_applied, held);
+    for step in planned.plan.steps.iter().filter(|step| step.drift) {
+        metrics.drifted(&step.id.group_kind);
+    }
+    let tell = |step: &Step, done: &Done| tell(step, done, metrics);
+    let (planned, report) = sync(access, planned, settings, &now().to_string(), &tell).await?;
+
+    let desired = index(&planned.survey.desired);
+    let applyset = settings.applyset();
+    let (mut objects, mut look_again) = (BTreeMap::new(), false);
+    for (step, done) in planned.plan.steps.iter().zip(&report.done) {
+        let Some(desired) = desired.get(&step.id) else {
+            continue;
+        };
+        let rewritten = match (&step.body, &done.live) {
+            (Body::Apply { object, .. }, Some(live)) => {
+                drift_of(object, &desired.digest, live, &applyset)
+            }
+            _ => None,
+        };
+        let repaired = step.drift && done.live.is_some();
+        let (id, digest) = (&step.id, &desired.digest);
+        memory
+            .fights
+            .note(id, digest, repaired, rewritten.is_some(), start);
+        if let Some(how) = rewritten
+            && memory.fights.holds(id, digest, start).is_none()
+        {
+            warn!(object = %id, "what was applied came back changed ({how})");
+            look_again = true;
+        }
+        if done.outcome.is_good() {
+            let object = match &step.body {
+                Body::Apply { object, .. } => object,
+                _ => &desired.object,
+            };
+            objects.insert(id.clone(), (Arc::clone(object), digest.clone()));
+        }
+    }
+    memory.fights.retain(|id| desired.contains_key(id));
+    let applied = Applied { applyset, objects };
+    entry.applied.set(Some(Arc::new(applied)));
+    Ok(Ran {
+        planned,
+        report,
+        look_again,
+    })
+}
+
+fn digest_of<'a>(desired: &'a Index<'_>, id: &ObjectId) -> Option<&'a String> {
+    desired.get(id).map(|desired| &desired.digest)
+}
+
+fn tell_diagnostics(planned: &Planned) {
+    for diagnostic in &planned.diagnostics {
+        let place = diagnostic
+            .position
+            .map_or(String::new(), |at| format!(":{}:{}", at.line, at.column));
+        let (file, message) = (&diagnostic.file, &diagnostic.message);
+        match diagnostic.severity {
+            Severity::Error => warn!("{file}{place}: {message}"),
+            Severity::Warning => info!("{file}{place}: {message}"),
+        }
+    }
+}
+
+fn tell(step: &Step, done: &Done, metrics: &Metrics) {
+    metrics.applied(done.outcome);
+    let (object, message) = (&step.id, &done.message);
+    match done.outcome {
+        Outcome::Unchanged | Outcome::Kept => {}
+        Outcome::Created | Outcome::Configured => {
+            info!(%object, drift = step.drift, "{}: {message}", done.outcome.word());
+        }
+        Outcome::Deleted => {
+            metrics.pruned();
+            info!(%object, "deleted: {message}");
+        }
+        Outcome::Refused | Outcome::Failed | Outcome::Skipped => {
+            warn!(%object, "{}: {message}", done.outcome.word());
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Follows the source of one Sync: a task that looks when there may be something new, and tells when there is.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::load::Snapshot;
+use crate::metrics::{CheckOutcome, FetchOutcome, Metrics};
+use crate::source::git::{self, GitSource};
+use crate::source::watch::{Follower, Timing};
+use crate::source::{Limits, SourceError, directory};
+
+/// What a Sync says of its source, and how often it is to be looked at.
+pub type Asked = (
+    Option<crate::api::sync::Source>,
+    Option<crate::api::sync::Duration>,
+);
+
+/// What is followed.
+#[derive(Clone, Debug)]
+pub enum Followed {
+    /// A directory or a file of this machine.
+    Directory(PathBuf),
+    /// A repository, asked for news this often.
+    Git(Box<GitSource>, Duration),
+}
+
+/// What all followers share.
+#[derive(Clone)]
+pub struct Reading {
+    /// Where repositories are kept between fetches.
+    pub cache_dir: PathBuf,
+    /// What is too much.
+    pub limits: Limits,
+    /// How many sources are read at once: each takes a thread, and memory for all its files.
+    pub at_once: Arc<Semaphore>,
+    /// Counts fetches.
+    pub metrics: Metrics,
+}
+
+/// What a source holds now, or why that cannot be told.
+pub type Latest = Result<Arc<Snapshot>, Arc<SourceError>>;
+
+/// A source that is followed until this is dropped.
+pub struct Source {
+    /// What it is followed for: what a Sync says of its source, and its interval.
+    pub asked: Asked,
+    latest: watch::Receiver<Option<Latest>>,
+    looks: mpsc::Sender<Option<oneshot::Sender<()>>>,
+    _task: AbortOnDropHandle<()>,
+}
+
+impl Source {
+    /// Starts to follow; `news` is called when something else is there than before. Not for the first look and those
+    /// that somebody waits for.
+    pub fn follow(
+        asked: Asked,
+        followed: Followed,
+        reading: Reading,
+        news: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
+        let (sender, latest) = watch::channel(None);
+        let (looks, requests) = mpsc::channel(1);
+        let task = Task {
+            followed,
+            reading,
+            latest: sender,
+        };
+        let task = tokio::spawn(task.run(requests, news));
+        Self {
+            asked,
+            latest,
+            looks,
+            _task: AbortOnDropHandle::new(task),
+        }
+    }
+
+    /// What was there at the last look; waits for the first one.
+    pub async fn latest(&self) -> Option<Latest> {
+        let mut latest = self.latest.clone();
+        let found = latest.wait_for(Option::is_some).await.ok()?;
+        found.clone()
+    }
+
+    /// Looks now, and waits until that is done.
+    pub async fn look(&self) {
+        let (done, ended) = oneshot::channel();
+        if self.looks.send(Some(done)).await.is_ok() {
+            let _ = ended.await;
+        }
+    }
+
+    /// Asks for a look soon; one that is asked for already is enough.
+    pub fn look_soon(&self) {
+        let _ = self.looks.try_send(None);
+    }
+}
+
+struct Task {
+    followed: Followed,
+    reading: Reading,
+    latest: watch::Sender<Option<Latest>>,
+}
+
+impl Task {
+    async fn run(
+        self,
+        mut requests: mpsc::Receiver<Option<oneshot::Sender<()>>>,
+        news: impl Fn() + Send + Sync,
+    ) {
+        let local = match &self.followed {
+            Followed::Directory(path) => Some(path.clone()),
+            Followed::Git(source, _) => source.url.local_path().map(PathBuf::from),
+        };
+        let mut follower = local.map(|path| Follower::start(path, Timing::default()));
+        let mut failed = 0;
+        self.look().await;
+        loop {
+            let is_error = matches!(&*self.latest.borrow(), Some(Err(_)));
+            failed = if is_error { failed + 1 } else { 0 };
+            let waiting = tokio::select! {
+                () = changed(follower.as_mut()) => None,
+                () = tokio::time::sleep(self.pause(failed)) => None,
+                request = requests.recv() => match request {
+                    Some(waiting) => waiting,
+                    None => return,
+                },
+            };
+            let is_new = self.look().await;
+            match waiting {
+                // Who waits may have left meanwhile.
+                Some(waiting) => drop(waiting.send(())),
+                None if is_new => news(),
+                None => {}
+            }
+        }
+    }
+
+    /// How long until the next look if nobody asks: repositories are asked for news, and errors may have passed.
+    fn pause(&self, failed: u32) -> Duration {
+        let interval = match &self.followed {
+            Followed::Git(_, interval) => *interval,
+            Followed::Directory(_) => RETRY_DIRECTORY,
+        };
+        let soon = RETRY_FIRST.saturating_mul(1 << failed.min(16));
+        let pause = match failed {
+            0 if matches!(self.followed, Followed::Directory(_)) => NEVER,
+            0 => interval,
+            _ => soon.min(interval.max(RETRY_FIRST)),
+        };
+        spread(pause)
+    }
+
+    /// Looks, and tells whether something else is there than before.
+    async fn look(&self) -> bool {
+        let known = match &*self.latest.borrow() {
+            Some(Ok(snapshot)) => Some(snapshot.revision.clone()),
+            _ => None,
+        };
+        let Ok(_permit) = self.reading.at_once.acquire().await else {
+            return false;
+        };
+        let (followed, reading) = (self.followed.clone(), self.reading.clone());
+        let read = move || read(&followed, &reading, known.as_deref());
+        let Ok(found) = tokio::task::spawn_blocking(read).await else {
+            tracing::error!("reading a source ended badly");
+            return false;
+        };
+        let found = match found {
+            Ok(None) => return false,
+            Ok(Some(snapshot)) => Ok(Arc::new(snapshot)),
+            Err(error) => Err(Arc::new(error)),
+        };
+        self.latest.send_if_modified(|latest| {
+            let same = latest
+                .as_ref()
+                .is_some_and(|latest| is_same(latest, &found));
+            *latest = Some(found);
+            !same
+        })
+    }
+}
+
+/// The rescans of the follower are enough for a directory that can be read.
+const NEVER: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// After a source could not be read it is tried again so soon, then after twice that, and so on.
+const RETRY_FIRST: Duration = Duration::from_secs(1);
+
+/// The longest pause before a directory that cannot be read is tried again.
+const RETRY_DIRECTORY: Duration = Duration::from_secs(30);
+
+async fn changed(follower: Option<&mut Follower>) {
+    match follower {
+        Some(follower) => follower.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Up to a tenth more, so that many sources do not look all at once.
+fn spread(pause: Duration) -> Duration {
+    pause + pause.mul_f64(fastrand::f64() / 10.0)
+}
+
+/// Reads a source; nothing when it still holds the known revision.
+fn read(
+    followed: &Followed,
+    reading: &Reading,
+    known: Option<&str>,
+) -> Result<Option<Snapshot>, SourceError> {
+    let Reading {
+        cache_dir,
+        limits,
+        metrics,
+        ..
+    } = reading;
+    let snapshot = match followed {
+        Followed::Directory(path) => directory::read(path, limits)?,
+        Followed::Git(source, _) => {
+            if let Some(known) = known {
+                let revision = git::check(source, cache_dir, limits);
+                metrics.git_checked(match &revision {
+                    Ok(revision) if revision == known => CheckOutcome::Unchanged,
+                    Ok(_) => CheckOutcome::Changed,
+                    Err(_) => CheckOutcome::Failed,
+                });
+                if revision? == known {
+                    return Ok(None);
+                }
+            }
+            let begin = Instant::now();
+            let fetched = git::fetch(source, cache_dir, limits);
+            let outcome = match &fetched {
+                Ok(_) => FetchOutcome::Fetched,
+                Err(_) => FetchOutcome::Failed,
+            };
+            metrics.git_fetched(outcome, begin.elapsed());
+            fetched?
+        }
+    };
+    Ok(Some(snapshot).filter(|snapshot| known != Some(snapshot.revision.as_str())))
+}
+
+/// Whether two looks found the same. Messages of the same error differ only in what was found.
+fn is_same(a: &Latest, b: &Latest) -> bool {
+    match (a, b) {
+        (Ok(a), Ok(b)) => a.revision == b.revision,
+        (Err(a), Err(b)) => a.to_string() == b.to_string(),
+        _ => false,
+    }
+}

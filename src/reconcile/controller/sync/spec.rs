@@ -1,0 +1,168 @@
+//! What a Sync's spec asks for, in the pipeline's terms.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::live::LiveSync;
+use super::problem::Problem;
+use super::source::Followed;
+use crate::api::parse_duration;
+use crate::api::sync::{self, DirectorySource, SyncSpec};
+use crate::reconcile::Settings;
+use crate::source::git::{Credentials, GitSource, RepositoryUrl};
+
+/// How often a repository is asked for news when nobody says: what Flux's and Argo CD's users are used to, or less.
+const INTERVAL: Duration = Duration::from_secs(60);
+
+/// Servers take it for an attack when one asks more often.
+const SHORTEST_INTERVAL: Duration = Duration::from_secs(5);
+
+/// How long a run may wait when nobody says.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// What the configuration says for all Syncs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Defaults {
+    /// Domain of the cluster's Services.
+    pub cluster_domain: String,
+    /// The most requests of one run in flight.
+    pub concurrency: usize,
+    /// Directories that Syncs may read, and all below them.
+    pub directories: Vec<PathBuf>,
+    /// The ServiceAccount of Syncs that name none.
+    pub service_account: Option<String>,
+}
+
+/// Gives the settings of a run.
+///
+/// # Errors
+/// What is wrong with the spec.
+pub fn settings(
+    sync: &LiveSync,
+    spec: &SyncSpec,
+    defaults: &Defaults,
+    give_way: &CancellationToken,
+) -> Result<Settings, Problem> {
+    let timeout = time("timeout", spec.timeout.as_ref(), TIMEOUT)?;
+    Ok(Settings {
+        name: sync.name.name.clone(),
+        named: true,
+        source: spec.source.as_ref().map(shown).unwrap_or_default(),
+        namespace: sync.name.namespace.clone(),
+        target_namespace: match &spec.target_namespace {
+            Some(namespace) => namespace.clone(),
+            None => sync.name.namespace.clone(),
+        },
+        prune: spec.prune,
+        allow_empty: spec.allow_empty,
+        prune_limit: spec.prune_limit.clone(),
+        force_conflicts: false,
+        wait: spec.wait.then_some(timeout),
+        give_way: give_way.clone(),
+        serve_targets: false,
+        writes_status: true,
+        outlives_members: sync.takes_members_along(),
+        requested_at: sync.open_request().map(str::to_owned),
+        cluster_domain: defaults.cluster_domain.clone(),
+        concurrency: defaults.concurrency,
+    })
+}
+
+/// How long a Sync's deletion may take.
+pub fn timeout(spec: &SyncSpec) -> Duration {
+    time("timeout", spec.timeout.as_ref(), TIMEOUT).unwrap_or(TIMEOUT)
+}
+
+/// Gives what is to be followed; `credentials` are what the Sync's Secret holds.
+///
+/// # Errors
+/// What is wrong with the spec, or not allowed.
+pub fn followed(
+    spec: &SyncSpec,
+    credentials: Credentials,
+    defaults: &Defaults,
+) -> Result<Followed, Problem> {
+    let interval = time("interval", spec.interval.as_ref(), INTERVAL)?.max(SHORTEST_INTERVAL);
+    match &spec.source {
+        Some(sync::Source {
+            git: Some(git),
+            directory: None,
+        }) => {
+            if git.verify.is_some() {
+                let message = "spec.source.git.verify: signatures of commits cannot be checked yet, so nothing is applied";
+                return Err(Problem::stalled("InvalidSource", message));
+            }
+            let url: RepositoryUrl = git.url.parse().map_err(|error| {
+                Problem::stalled("InvalidURL", format!("spec.source.git.url: {error}"))
+            })?;
+            if let Some(path) = url.local_path() {
+                allowed("spec.source.git.url", path, &defaults.directories)?;
+            }
+            let source = GitSource {
+                url,
+                reference: git.reference.clone(),
+                path: git.path.clone(),
+                credentials,
+            };
+            Ok(Followed::Git(Box::new(source), interval))
+        }
+        Some(sync::Source {
+            git: None,
+            directory: Some(DirectorySource { path }),
+        }) => {
+            let path = Path::new(path);
+            allowed("spec.source.directory.path", path, &defaults.directories)?;
+            Ok(Followed::Directory(path.to_owned()))
+        }
+        _ => Err(Problem::stalled(
+            "InvalidSource",
+            "spec.source names neither or both of git and directory",
+        )),
+    }
+}
+
+/// A Sync is written by whoever may write Syncs, who must not read files of this machine by that.
+fn allowed(field: &str, path: &Path, directories: &[PathBuf]) -> Result<(), Problem> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let dotted = path.components().any(|part| part.as_os_str() == "..");
+    let within = |root: &PathBuf| real(path).starts_with(real(root));
+    if path.is_absolute() && !dotted && directories.iter().any(within) {
+        return Ok(());
+    }
+    Err(Problem::stalled(
+        "InvalidPath",
+        format!(
+            "{field}: {} is not below one of the directories that the controller's Config allows (directories)",
+            path.display()
+        ),
+    ))
+}
+
+fn time(
+    field: &str,
+    text: Option<&sync::Duration>,
+    default: Duration,
+) -> Result<Duration, Problem> {
+    let Some(sync::Duration(text)) = text else {
+        return Ok(default);
+    };
+    parse_duration(text)
+        .map_err(|why| Problem::stalled("InvalidSpec", format!("spec.{field}: {text:?}: {why}")))
+}
+
+/// The source as the Sync remembers it: without credentials.
+fn shown(source: &sync::Source) -> String {
+    if let Some(directory) = &source.directory {
+        return directory.path.clone();
+    }
+    let Some(git) = &source.git else {
+        return String::new();
+    };
+    let path = git.path.as_deref().unwrap_or_default();
+    match git.url.parse::<RepositoryUrl>() {
+        Ok(url) => format!("{url}//{}", path.trim_matches('/')),
+        Err(_) => String::new(),
+    }
+}

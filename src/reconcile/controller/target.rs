@@ -1,0 +1,104 @@
+//! The unit of one Target: its Service and its status, whoever made it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tracing::{Instrument, info, info_span, warn};
+
+use super::context::{Context, Why};
+use super::name::Name;
+use super::queue::{Again, Job};
+use crate::cluster::{Cluster, ClusterError, NamespaceState};
+use crate::plan::{Plan, hold_back};
+use crate::reconcile::{Outcome, Served, now, serve};
+use crate::render::Target;
+
+/// Looks at a Target and does what is to be done.
+pub async fn reconcile(context: Arc<Context>, job: Job<Name, Why>) -> Again {
+    let name = job.key;
+    let span = info_span!("target", target = %name);
+    look(&context, &name).instrument(span).await
+}
+
+async fn look(context: &Context, name: &Name) -> Again {
+    if !context.looks_after_target(name) {
+        context.tended.forget_failures(name);
+        return None;
+    }
+    let cluster = context.guarded(&context.cluster, name.target_shard());
+    let begin = Instant::now();
+    let looked = match find(&cluster, name).await {
+        Ok(Some(target)) => tend(context, &cluster, target).await,
+        Ok(None) => Ok(true),
+        Err(error) => Err(error),
+    };
+    context.metrics.target_reconciled(begin.elapsed());
+    match looked {
+        Ok(true) => {
+            context.tended.forget_failures(name);
+            context.tended.next_repair(name)
+        }
+        // Another replica looks after it now, and tries.
+        Err(ClusterError::NotOurs) => None,
+        Ok(false) => Some(context.tended.try_again(name)),
+        Err(error) => {
+            warn!("{error}");
+            Some(context.tended.try_again(name))
+        }
+    }
+}
+
+/// Finds the Target, unless it or its namespace is going: nothing is written there.
+async fn find(cluster: &Cluster, name: &Name) -> Result<Option<Target>, ClusterError> {
+    let Some(seen) = cluster.target(&name.namespace, &name.name).await? else {
+        return Ok(None);
+    };
+    let target = match &seen.target {
+        Ok(target) => target,
+        Err(why) => {
+            warn!("it is not served: {why}");
+            return Ok(None);
+        }
+    };
+    let going = target.live.as_ref().is_some_and(|live| live.terminating);
+    let namespace = cluster.namespace_state(&name.namespace).await?;
+    let going = going || namespace == Some(NamespaceState::Terminating);
+    Ok((!going).then(|| target.clone()))
+}
+
+/// Does what is to be done; tells whether all of it came about.
+async fn tend(context: &Context, cluster: &Cluster, target: Target) -> Result<bool, ClusterError> {
+    let said = context.configured.said();
+    let domain = &said.defaults.cluster_domain;
+    let peace = |plan: &mut Plan| {
+        hold_back(plan, |_| false, |step| context.tended.holds(&step.id));
+        for step in plan.steps.iter().filter(|step| step.drift) {
+            context.metrics.drifted(&step.id.group_kind);
+        }
+    };
+    let Served { plan, done, report } =
+        serve(cluster, target, domain, &now().to_string(), peace).await?;
+    let mut good = plan.unreadable.is_empty();
+    for (id, why) in &plan.unreadable {
+        warn!(object = %id, "it gets no Service: {why}");
+    }
+    for (step, done) in plan.steps.iter().zip(&done) {
+        context.metrics.applied(done.outcome);
+        if step.drift && done.live.is_some() {
+            context.tended.note_repair(&step.id);
+        }
+        good &= done.outcome.is_good();
+        let message = &done.message;
+        match done.outcome {
+            Outcome::Unchanged | Outcome::Kept => {}
+            outcome if outcome.is_good() => {
+                info!(object = %step.id, "{}: {message}", outcome.word())
+            }
+            outcome => warn!(object = %step.id, "{}: {message}", outcome.word()),
+        }
+    }
+    if let Some((_, Some(error))) = report {
+        return Err(error);
+    }
+    Ok(good)
+}

@@ -1,0 +1,64 @@
+//! What the controller remembers of Targets: which have failed, and whose Services are fought over.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::backoff::Backoff;
+use super::fights::Fights;
+use super::name::Name;
+use crate::api::ObjectId;
+use crate::render::service_name;
+
+/// Services of Targets have no manifest that could be another one.
+const DIGEST: &str = "";
+
+/// What the controller remembers of Targets.
+#[derive(Default)]
+pub struct Tended(Mutex<Memory>);
+
+#[derive(Default)]
+struct Memory {
+    failed: HashMap<Name, Backoff>,
+    fights: Fights,
+}
+
+impl Tended {
+    /// Notes that a Target is as it is to be, or not ours.
+    pub fn forget_failures(&self, name: &Name) {
+        self.memory().failed.remove(name);
+    }
+
+    /// Notes that a Target is not as it is to be, and says when to try again.
+    pub fn try_again(&self, name: &Name) -> Duration {
+        let mut memory = self.memory();
+        memory.failed.entry(name.clone()).or_default().next()
+    }
+
+    /// Says why the drift of a Service is not repaired now, if so.
+    pub fn holds(&self, service: &ObjectId) -> Option<String> {
+        let held = self.memory().fights.holds(service, DIGEST, Instant::now());
+        held.map(str::to_owned)
+    }
+
+    /// Notes that a Service was repaired.
+    pub fn note_repair(&self, service: &ObjectId) {
+        let mut memory = self.memory();
+        memory
+            .fights
+            .note(service, DIGEST, true, false, Instant::now());
+    }
+
+    /// Says when the repair of a Target's Service, if it is held, gets a chance again.
+    pub fn next_repair(&self, target: &Name) -> Option<Duration> {
+        let (namespace, name) = (Some(&target.namespace), service_name(&target.name));
+        let is_its = |id: &ObjectId| id.namespace.as_ref() == namespace && id.name == name;
+        self.memory().fights.next_repair(is_its, Instant::now())
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,79 @@
+//! One Target by itself: its Service and its status.
+
+use std::collections::BTreeSet;
+
+use super::Done;
+use super::execute::Execution;
+use super::survey::target_needs;
+use super::targets::{Facts, TargetReport, report_targets};
+use crate::api::names::API_VERSION;
+use crate::cluster::{Cluster, ClusterError};
+use crate::plan::{Inputs, Known, Plan, PruneRules, Step, build, index};
+use crate::render::Target;
+
+/// What was done for a Target.
+#[derive(Debug)]
+pub struct Served {
+    /// What was to be done: a step for its Service, or none.
+    pub plan: Plan,
+    /// What became of that.
+    pub done: Vec<Done>,
+    /// Its status, and why it could not be written, if so; nothing when the Target is going.
+    pub report: Option<(TargetReport, Option<ClusterError>)>,
+}
+
+/// Makes the Service of a Target as it is to be, and writes the Target's status when it is another than before.
+///
+/// `adjust` may take steps back before they are done.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub async fn serve(
+    cluster: &Cluster,
+    target: Target,
+    cluster_domain: &str,
+    now: &str,
+    adjust: impl FnOnce(&mut Plan),
+) -> Result<Served, ClusterError> {
+    let versions: BTreeSet<String> = ["v1", "apps/v1", API_VERSION].map(str::to_owned).into();
+    let mut kinds = cluster.kinds(&versions).await?;
+    let mut known = Known::default();
+    known.targets.insert(target.id(), target);
+    target_needs(cluster, &kinds, &mut known).await?;
+    let index = index(&[]);
+    let mut plan = build(&Inputs {
+        desired: &[],
+        index: &index,
+        known: &known,
+        applyset: "",
+        force_conflicts: false,
+        serve_targets: true,
+        prune: PruneRules::nothing(),
+    });
+    adjust(&mut plan);
+    let observe = |_: &Step, _: &Done| {};
+    let execution = Execution {
+        cluster,
+        plan: &plan,
+        concurrency: 1,
+        waiting: None,
+        observe: &observe,
+    };
+    let done = execution.run(&mut kinds).await?;
+    let facts = Facts {
+        cluster,
+        kinds: &kinds,
+        index: &index,
+        plan: &plan,
+        done: &done,
+        cluster_domain,
+        concurrency: 1,
+        now,
+    };
+    let mut reports = report_targets(&facts, &plan.targets, &mut known, false).await?;
+    Ok(Served {
+        report: reports.pop(),
+        plan,
+        done,
+    })
+}

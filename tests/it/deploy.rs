@@ -1,0 +1,339 @@
+//! What `deploy/` holds: an installation that is complete, that an API server takes, and whose rights are as it says.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::api::{Api, path};
+use crate::support::covergence::Run;
+use crate::support::kubectl::kubectl;
+use crate::support::lab::{OwnLab, eventually};
+use crate::support::manifest::{config_map, namespace};
+use crate::support::source::Source;
+
+const CONTROLLER: &str = "system:serviceaccount:covergence-system:covergence";
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy")
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(folder().join(file)).unwrap()
+}
+
+/// The objects of a file or folder, as Covergence reads them.
+fn objects(at: &Path) -> Vec<Value> {
+    let list = Run::new(&["render", "-o", "json"]).arg(at).ok().json();
+    list["items"].as_array().unwrap().clone()
+}
+
+fn object(kind: &str) -> Value {
+    let found = objects(&folder()).into_iter().find(|o| o["kind"] == kind);
+    found.unwrap_or_else(|| panic!("no {kind} in deploy/"))
+}
+
+/// Kind and name, sorted.
+fn names(objects: &[Value]) -> Vec<String> {
+    let name = |o: &Value| format!("{} {}", o["kind"], o["metadata"]["name"]);
+    let mut names: Vec<String> = objects.iter().map(name).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The manifests that a kustomization names, and those that stand beside it.
+fn named_and_there(folder: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
+    let text = fs::read_to_string(folder.join("kustomization.yaml")).unwrap();
+    let named = text.lines().filter_map(|line| line.strip_prefix("- "));
+    let entries = folder.read_dir().unwrap();
+    let files = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let there = files.filter(|name| name.ends_with(".yaml") && name != "kustomization.yaml");
+    (named.map(str::to_owned).collect(), there.collect())
+}
+
+#[test]
+fn the_kustomizations_name_every_file_and_build() {
+    for folder in [folder(), folder().join("cluster-admin")] {
+        let (named, there) = named_and_there(&folder);
+        assert_eq!(named, there, "{}", folder.display());
+    }
+    let built = kubectl(&["kustomize", folder().to_str().unwrap()], &[]);
+    let built = Source::new().file("built.yaml", &built);
+    let mut files = objects(&folder());
+    files.retain(|o| o["metadata"]["name"] != "covergence-cluster-admin");
+    assert_eq!(names(&objects(built.path())), names(&files));
+}
+
+#[test]
+fn its_own_validation_finds_nothing_wrong() {
+    let output = Run::new(&["validate", "-o", "json"]).arg(folder()).ok();
+    let found = output.json()["diagnostics"].as_array().unwrap().clone();
+    let kustomize = |d: &&Value| {
+        d["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("kustomize overlays")
+    };
+    let others: Vec<&Value> = found.iter().filter(|d| !kustomize(d)).collect();
+    assert!(others.is_empty(), "{others:#?}");
+}
+
+/// What stands in several files is the same in each.
+#[test]
+fn the_files_agree() {
+    let deployment = object("Deployment");
+    let pod = &deployment["spec"]["template"]["spec"];
+    let container = &pod["containers"][0];
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(container["image"], format!("covergence:{version}"));
+    let user = &pod["securityContext"]["runAsUser"];
+    assert!(read("Dockerfile").contains(&format!("USER {user}:{user}\n")));
+    assert!(read("build-image-root").contains(&format!("\nUID_GID={user} ")));
+
+    let port_names = |ports: &Value, key: &str| -> BTreeSet<String> {
+        let ports = ports.as_array().unwrap().iter();
+        ports
+            .map(|port| port[key].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let ports = port_names(&container["ports"], "name");
+    assert_eq!(
+        port_names(&object("Service")["spec"]["ports"], "targetPort"),
+        ports
+    );
+    let ingress = &object("NetworkPolicy")["spec"]["ingress"][0]["ports"];
+    assert_eq!(port_names(ingress, "port"), ports);
+
+    let labels = &deployment["spec"]["template"]["metadata"]["labels"];
+    assert_eq!(&deployment["spec"]["selector"]["matchLabels"], labels);
+    for (kind, pointer) in [
+        ("Service", "/spec/selector"),
+        ("PodDisruptionBudget", "/spec/selector/matchLabels"),
+        ("NetworkPolicy", "/spec/podSelector/matchLabels"),
+    ] {
+        assert_eq!(object(kind).pointer(pointer), Some(labels), "{kind}");
+    }
+    assert_eq!(
+        pod["serviceAccountName"],
+        object("ServiceAccount")["metadata"]["name"]
+    );
+    assert_eq!(
+        pod["priorityClassName"],
+        object("PriorityClass")["metadata"]["name"]
+    );
+    assert_eq!(
+        pod["volumes"][0]["configMap"]["name"],
+        object("ConfigMap")["metadata"]["name"]
+    );
+}
+
+/// Installs everything on a control plane, without the power over the whole cluster.
+fn install(lab: &OwnLab, api: &Api) {
+    let source = Source::new();
+    for file in named_and_there(&folder()).1 {
+        let mut text = read(&file);
+        // Kubernetes 1.20 has budgets in policy/v1beta1 only, newer ones in policy/v1 only: the file says so itself.
+        if file == "pdb.yaml" && api.find("/apis/policy/v1").is_none() {
+            text = text.replace("apiVersion: policy/v1\n", "apiVersion: policy/v1beta1\n");
+        }
+        source.write_text(&file, &text);
+    }
+    let sync = Run::new(&[
+        "sync",
+        "--name",
+        "covergence",
+        "-n",
+        "covergence-system",
+        "-o",
+        "json",
+    ]);
+    sync.arg(source.path()).on(lab.dir()).ok();
+}
+
+fn may(api: &Api, user: &str, verb: &str, resource: &str, namespace: &str) -> bool {
+    let (resource, group) = resource.split_once('.').unwrap_or((resource, ""));
+    let review = json!({ "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
+        "user": user,
+        "resourceAttributes": { "verb": verb, "resource": resource, "group": group, "namespace": namespace },
+    } });
+    let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+    api.create(path, &review)["status"]["allowed"] == true
+}
+
+/// A kubeconfig with the controller's own token.
+fn controllers_kubeconfig(lab: &OwnLab, api: &Api, dir: &TempDir) -> PathBuf {
+    let account = path(
+        "serviceaccounts:token",
+        Some("covergence-system"),
+        Some("covergence"),
+    );
+    let request =
+        json!({ "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {} });
+    let answer = api.create(&account, &request);
+    let token = answer["status"]["token"].as_str().unwrap();
+    let users = fs::read_to_string(lab.dir().join("tokens.csv")).unwrap();
+    let admin = users.lines().find(|line| line.contains(",admin,")).unwrap();
+    let admin = admin.split(',').next().unwrap();
+    let kubeconfig = fs::read_to_string(lab.dir().join("kubeconfig")).unwrap();
+    let file = dir.path().join("kubeconfig");
+    fs::write(&file, kubeconfig.replace(admin, token)).unwrap();
+    file
+}
+
+#[test]
+fn a_cluster_takes_it_and_the_controller_reaches_no_further_than_it_says() {
+    let lab = OwnLab::new();
+    let api = lab.api();
+    install(&lab, &api);
+    its_own_account_keeps_syncs_and_targets_only(&api);
+    tenants_are_served_where_their_namespace_was_given(&lab, &api);
+}
+
+fn its_own_account_keeps_syncs_and_targets_only(api: &Api) {
+    eventually("the rights are in force", || {
+        may(api, CONTROLLER, "watch", "syncs.closurejvm.io", "team").then_some(())
+    });
+    assert!(may(
+        api,
+        CONTROLLER,
+        "patch",
+        "leases.coordination.k8s.io",
+        "covergence-system"
+    ));
+    for (verb, resource) in [
+        ("patch", "leases.coordination.k8s.io"),
+        ("get", "secrets"),
+        ("list", "secrets"),
+        ("create", "configmaps"),
+        ("patch", "deployments.apps"),
+        ("impersonate", "serviceaccounts"),
+        ("impersonate", "users"),
+        ("bind", "clusterroles.rbac.authorization.k8s.io"),
+    ] {
+        assert!(
+            !may(api, CONTROLLER, verb, resource, "team"),
+            "{verb} {resource}"
+        );
+    }
+}
+
+/// As README.md says it: one binding in the tenant's namespace, and the rights of `covergence rbac` for its account.
+fn tenants_are_served_where_their_namespace_was_given(lab: &OwnLab, api: &Api) {
+    for team in ["team", "strangers"] {
+        api.create("/api/v1/namespaces", &namespace(team));
+    }
+    let source = Source::new().with("a.yaml", &[config_map("a", "1")]);
+    let rights = |team: &str| {
+        let rbac = Run::new(&["rbac", "--name", "shop", "-n", team, "--one-shot"]);
+        let rights = rbac.arg(source.path()).ok().stdout;
+        let rights = Source::new().file("rights.yaml", &rights);
+        let sync = Run::new(&["sync", "--name", "rights", "-n", team]);
+        sync.arg(rights.path()).on(lab.dir()).ok();
+    };
+    rights("team");
+    rights("strangers");
+    let binding = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": { "name": "covergence-tenant" },
+        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "covergence-tenant" },
+        "subjects": [{ "kind": "ServiceAccount", "namespace": "covergence-system", "name": "covergence" }],
+    });
+    api.create(&path("rolebindings", Some("team"), None), &binding);
+    eventually("the tenant is served", || {
+        may(api, CONTROLLER, "impersonate", "serviceaccounts", "team").then_some(())
+    });
+
+    let dir = TempDir::new().unwrap();
+    let kubeconfig = controllers_kubeconfig(lab, api, &dir);
+    let sync = |team: &str| {
+        let account = format!("system:serviceaccount:{team}:shop");
+        let run = Run::new(&["sync", "--name", "shop", "-n", team, "--as", &account]);
+        run.arg(source.path()).arg("--kubeconfig").arg(&kubeconfig)
+    };
+    sync("team").ok();
+    let map = |team: &str| api.find(&path("configmaps", Some(team), Some("a")));
+    assert!(map("team").is_some());
+    let refused = sync("strangers").code(2);
+    assert!(refused.stderr.contains("impersonate"), "{refused:?}");
+    assert!(map("strangers").is_none());
+}
+
+#[test]
+fn the_power_over_the_whole_cluster_goes_to_the_same_account() {
+    let bindings = objects(&folder().join("cluster-admin"));
+    assert_eq!(
+        names(&bindings),
+        [r#""ClusterRoleBinding" "covergence-cluster-admin""#]
+    );
+    let account = object("ServiceAccount")["metadata"].clone();
+    let subject = json!([{ "kind": "ServiceAccount", "name": account["name"], "namespace": account["namespace"] }]);
+    assert_eq!(bindings[0]["subjects"], subject);
+    assert_eq!(bindings[0]["roleRef"]["name"], "cluster-admin");
+}
+
+/// Runs in the image's root, read-only, with a folder of manifests mounted: as `nonroot` when the test may change users.
+const IN_ROOT: &str = r#"
+root=$1 folder=$2; shift 2
+mount --bind "$root" "$root"
+mount --bind "$folder" "$root/etc/covergence"
+mount -o remount,ro,bind "$root"
+exec unshare --root="$root" --wd=/ $AS "$@"
+"#;
+
+fn in_root(root: &Path, folder: &Path, arguments: &[&str]) -> String {
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let mut command = Command::new("unshare");
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap());
+    if is_root {
+        command.env("AS", "--setuid=65532 --setgid=65532");
+    } else {
+        command.env("AS", "").args(["--user", "--map-root-user"]);
+    }
+    command.args(["--mount", "sh", "-euc", IN_ROOT.trim(), "sh"]);
+    command
+        .arg(root)
+        .arg(folder)
+        .arg("/usr/bin/covergence")
+        .args(arguments);
+    let output = command.output().unwrap();
+    let [stdout, stderr] = [output.stdout, output.stderr].map(|b| String::from_utf8(b).unwrap());
+    assert!(output.status.success(), "{arguments:?}: {stdout}{stderr}");
+    stdout
+}
+
+#[test]
+fn the_image_holds_all_that_the_binary_needs() {
+    let dir = TempDir::new().unwrap();
+    let root = dir.path().join("root");
+    let built = Command::new(folder().join("build-image-root"))
+        .arg(&root)
+        .arg(env!("CARGO_BIN_EXE_covergence"))
+        .output()
+        .unwrap();
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    let manifests = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests");
+    let version = format!("covergence {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(in_root(&root, &manifests, &["--version"]), version);
+    let valid = in_root(&root, &manifests, &["validate", "/etc/covergence"]);
+    assert!(valid.contains("10 objects, 0 errors"), "{valid}");
+    assert_eq!(in_root(&root, &manifests, &["crd"]), read("crds.yaml"));
+
+    // What the pod mounts has its place, since nothing can be made in a root that is read-only.
+    let deployment = object("Deployment");
+    let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+    for mount in container["volumeMounts"].as_array().unwrap() {
+        let at = mount["mountPath"].as_str().unwrap();
+        assert!(root.join(at.trim_start_matches('/')).is_dir(), "{at}");
+    }
+    let certificates = fs::read_to_string(root.join("etc/ssl/certs/ca-certificates.crt")).unwrap();
+    assert!(certificates.contains("BEGIN CERTIFICATE"));
+}
