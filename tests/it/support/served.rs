@@ -39,6 +39,9 @@ impl Served {
         let bare = self.base.path().join("pets.git");
         let bare = bare.to_str().unwrap();
         self.work.git(&["clone", "-q", "--bare", ".", bare]);
+        // Also the branch that its HEAD names may be deleted.
+        let setting = ["receive.denyDeleteCurrent", "ignore"];
+        self.work.git(&["-C", bare, "config", setting[0], setting[1]]);
         self.work.git(&["remote", "add", "origin", bare]);
     }
 
