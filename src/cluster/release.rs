@@ -4,6 +4,7 @@ use kube::core::params::{Patch, PatchParams};
 use serde_json::{Value, json};
 
 use super::read::{invalid, request, segment};
+use super::write::id_of;
 use super::{Cluster, ClusterError, Kind};
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF, FIELD_MANAGER};
 use crate::plan::Live;
@@ -48,6 +49,8 @@ impl Cluster {
         let request = request(kind, namespace)
             .patch_metadata(&segment(name), &params, &Patch::Merge(&patch))
             .map_err(invalid)?;
-        self.patched(kind, request, false).await.map(drop)
+        self.patched(id_of(kind, namespace, name), request, false)
+            .await
+            .map(drop)
     }
 }

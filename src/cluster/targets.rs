@@ -75,8 +75,20 @@ impl Cluster {
         let parts = in_namespaces(kind, namespaces, list, |parts| {
             parts.metadata.namespace.as_deref()
         });
-        let targets = parts.await?.into_iter().map(SeenTarget::from);
-        Ok(targets.map(Arc::new).collect())
+        Ok(seen(parts.await?))
+    }
+
+    /// Reads all Targets that there are.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn targets(&self, kind: &Kind) -> Result<Vec<Arc<SeenTarget>>, ClusterError> {
+        match &self.cache {
+            Some(cache) => cache.everywhere(self, kind, Selection::All).await,
+            None => Ok(seen(
+                self.list::<Parts>(kind, None, None, Request::list).await?,
+            )),
+        }
     }
 
     /// Reads a Target, if it is there.
@@ -100,4 +112,9 @@ impl Cluster {
         let parts: Option<Parts> = self.optional(request).await?;
         Ok(parts.map(|parts| Arc::new(parts.into())))
     }
+}
+
+fn seen(parts: Vec<Parts>) -> Vec<Arc<SeenTarget>> {
+    let targets = parts.into_iter().map(SeenTarget::from);
+    targets.map(Arc::new).collect()
 }

@@ -14,7 +14,7 @@ use super::read::Listed;
 const SOON: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 
 /// What only people can change: a role, or a definition that is not there.
-const LATER: (Duration, Duration) = (Duration::from_secs(15), Duration::from_secs(300));
+const LATER: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(300));
 
 /// A watch that ends within this without a word was not one: a proxy may close each at once.
 const NO_WATCH: Duration = Duration::from_secs(1);

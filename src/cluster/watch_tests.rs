@@ -204,7 +204,7 @@ async fn an_expired_version_is_a_reason_to_list_anew() {
 async fn what_only_people_can_change_is_tried_slowly() {
     let forbidden = || ClusterError::Forbidden("no".into());
     let gone = ClusterError::NotFound("the server could not find the requested resource".into());
-    let mut acts: Vec<Act> = (0..6).map(|_| Act::List(Err(forbidden()))).collect();
+    let mut acts: Vec<Act> = (0..8).map(|_| Act::List(Err(forbidden()))).collect();
     acts.push(Act::List(Err(gone)));
     acts.push(Act::List(Ok((&[3], 10))));
     acts.push(Act::Watch(Err(forbidden())));

@@ -3,10 +3,11 @@
 use kube::core::params::{DeleteParams, Patch, PatchParams, Preconditions, PropagationPolicy};
 use serde_json::{Value, json};
 
-use super::cache::Written;
+use super::cache::{Cache, Writing, Written};
 use super::read::{MetadataOnly, invalid, request, segment};
 use super::send::{Verb, unreadable};
-use super::{Cluster, ClusterError, Kind, Place};
+use super::{Cluster, ClusterError, Kind};
+use crate::api::ObjectId;
 use crate::api::names::{FIELD_MANAGER, INVENTORY_MANAGER, STATUS_MANAGER};
 use crate::plan::{Expected, Live};
 
@@ -41,16 +42,22 @@ impl Cluster {
         force: bool,
     ) -> Result<Live, ClusterError> {
         let (namespace, name) = place(object);
-        let (name, params, patch) = (segment(name), params(manager, force), Patch::Apply(object));
+        let params = params(manager, force);
+        let patch = Patch::Apply(object);
         let objects = request(kind, namespace);
         // What is watched whole is taken from the answer, so it must be whole as well.
         let whole = self.cache.is_some() && kind.is_ours();
         let request = if whole {
-            objects.patch(&name, &params, &patch)
+            objects.patch(&segment(name), &params, &patch)
         } else {
-            objects.patch_metadata(&name, &params, &patch)
+            objects.patch_metadata(&segment(name), &params, &patch)
         };
-        self.patched(kind, request.map_err(invalid)?, whole).await
+        self.patched(
+            id_of(kind, namespace, name),
+            request.map_err(invalid)?,
+            whole,
+        )
+        .await
     }
 
     /// Asks what an apply would make of an object, without doing it.
@@ -96,7 +103,8 @@ impl Cluster {
                 &Patch::Apply(&body),
             )
             .map_err(invalid)?;
-        self.patched(kind, request, true).await.map(drop)
+        let id = id_of(kind, Some(namespace), name);
+        self.patched(id, request, true).await.map(drop)
     }
 
     /// Merges a patch into the very object that was planned for; fails when it has changed since.
@@ -126,13 +134,14 @@ impl Cluster {
         let request = request(kind, namespace)
             .patch_metadata(&segment(name), &params, &Patch::Merge(&patch))
             .map_err(invalid)?;
-        self.patched(kind, request, false).await.map(drop)
+        let id = id_of(kind, namespace, name);
+        self.patched(id, request, false).await.map(drop)
     }
 
     /// Sends a patch and notes what it made; `whole` tells whether the answer is the whole object.
     pub(super) async fn patched(
         &self,
-        kind: &Kind,
+        id: ObjectId,
         request: http::Request<Vec<u8>>,
         whole: bool,
     ) -> Result<Live, ClusterError> {
@@ -140,6 +149,7 @@ impl Cluster {
             let answer: MetadataOnly = self.write(Verb::Patch, request).await?;
             return Ok(answer.metadata);
         };
+        let writing = cache.begin_write(&id);
         let answer = if whole {
             let object: Value = self.write(Verb::Patch, request).await?;
             Written {
@@ -153,7 +163,7 @@ impl Cluster {
                 object: None,
             }
         };
-        cache.note_written(&kind.group_kind(), &answer);
+        cache.note_written(&writing, &answer);
         Ok(answer.metadata)
     }
 
@@ -179,31 +189,38 @@ impl Cluster {
         let request = request(kind, namespace)
             .delete(&segment(name), &params)
             .map_err(invalid)?;
-        match self.write::<Value>(Verb::Delete, request).await {
-            Ok(answer) => {
-                let place = (namespace.map(str::to_owned), name.to_owned());
-                self.note_deleted(kind, &place, expected, answer);
-                Ok(())
-            }
-            Err(ClusterError::NotFound(_)) => Ok(()),
-            Err(error) => Err(error),
+        let id = id_of(kind, namespace, name);
+        let cache = self.cache.as_ref();
+        let writing = cache.map(|cache| (cache, cache.begin_write(&id)));
+        match (self.write(Verb::Delete, request).await, writing) {
+            (Ok(answer), Some((cache, writing))) => note_deleted(cache, &writing, expected, answer),
+            (Ok(_) | Err(ClusterError::NotFound(_)), _) => {}
+            (Err(error), _) => return Err(error),
         }
+        Ok(())
     }
+}
 
-    /// What is gone is answered with a `Status`, or with the object as it was; what something still holds up (a
-    /// finalizer, or what is in a namespace) with the object and when it is to go.
-    fn note_deleted(&self, kind: &Kind, place: &Place, expected: &Expected, answer: Value) {
-        let Some(cache) = &self.cache else { return };
-        match Live::from_object(&answer) {
-            Ok(metadata) if metadata.deletion_timestamp.is_some() => {
-                let answer = Written {
-                    metadata,
-                    object: Some(answer),
-                };
-                cache.note_written(&kind.group_kind(), &answer);
-            }
-            _ => cache.note_deleted(&kind.group_kind(), place, &expected.uid),
+/// What is gone is answered with a `Status`, or with the object as it was; what something still holds up (a finalizer, or
+/// what is in a namespace) with the object and when it was to go.
+fn note_deleted(cache: &Cache, writing: &Writing, expected: &Expected, answer: Value) {
+    match Live::from_object(&answer) {
+        Ok(metadata) if metadata.deletion_timestamp.is_some() => {
+            let answer = Written {
+                metadata,
+                object: Some(answer),
+            };
+            cache.note_written(writing, &answer);
         }
+        _ => cache.note_deleted(writing, &expected.uid),
+    }
+}
+
+pub(super) fn id_of(kind: &Kind, namespace: Option<&str>, name: &str) -> ObjectId {
+    ObjectId {
+        group_kind: kind.group_kind(),
+        namespace: namespace.map(str::to_owned),
+        name: name.to_owned(),
     }
 }
 

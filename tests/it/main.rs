@@ -57,6 +57,8 @@ mod support;
 mod sync_git;
 mod tree_command;
 mod wait;
+mod watching;
+mod watching_odd_servers;
 mod webhook;
 
 /// A file that nobody names is compiled by nobody, and its tests never fail.

@@ -25,6 +25,21 @@ pub enum NamespaceState {
 }
 
 impl Cache {
+    /// All selected objects, if the user may see those of the whole cluster.
+    pub async fn everywhere<T: Kept>(
+        &self,
+        cluster: &Cluster,
+        kind: &Kind,
+        selection: Selection,
+    ) -> Result<Vec<Arc<T>>, ClusterError> {
+        let watches = self
+            .synced::<T>(cluster, kind, selection, &BTreeSet::new())
+            .await?;
+        let all =
+            |watch: &Arc<Followed<T>>| watch.look(|store| Vec::from_iter(store.each().cloned()));
+        Ok(watches.iter().flat_map(all).collect())
+    }
+
     /// All selected objects of these namespaces.
     pub async fn in_namespaces<T: Kept>(
         &self,
@@ -154,32 +169,20 @@ impl Cluster {
         Ok(found.first().map(|sync| Value::clone(&sync.object)))
     }
 
-    /// Reads all Syncs that there are, or those of some namespaces where the user may not see all. Those that are watched
-    /// come without their `managedFields`.
+    /// Reads all Syncs that there are. Those that are watched come without their `managedFields`.
     ///
     /// # Errors
     /// As the server answers.
-    pub async fn syncs(
-        &self,
-        namespaces: Option<&BTreeSet<String>>,
-    ) -> Result<Vec<Arc<Value>>, ClusterError> {
+    pub async fn syncs(&self) -> Result<Vec<Arc<Value>>, ClusterError> {
         let kind = Kind::sync();
         let Some(cache) = &self.cache else {
-            let all = match namespaces {
-                Some(namespaces) => self.objects_in(&kind, namespaces, None).await?,
-                None => self.list_objects(&kind, None, None).await?,
-            };
+            let all = self.list_objects(&kind, None, None).await?;
             return Ok(all.into_iter().map(Arc::new).collect());
         };
-        let nowhere = BTreeSet::new();
-        let watches = cache
-            .synced::<Whole>(self, &kind, Selection::All, namespaces.unwrap_or(&nowhere))
+        let all = cache
+            .everywhere::<Whole>(self, &kind, Selection::All)
             .await?;
-        let mut found = Vec::new();
-        for watch in watches {
-            watch.look(|store| found.extend(store.each().map(|sync| Arc::clone(&sync.object))));
-        }
-        Ok(found)
+        Ok(all.iter().map(|sync| Arc::clone(&sync.object)).collect())
     }
 
     /// Says how a namespace is; `None` when it is not there.

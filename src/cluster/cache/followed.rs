@@ -23,7 +23,7 @@ use crate::api::{GroupKind, ObjectId};
 use crate::cluster::read::{List, Listed, invalid, request};
 use crate::cluster::send::{ANSWER_WITHIN, Verb};
 use crate::cluster::watch::{Event, Feed, Sink, watch_seconds};
-use crate::cluster::{Cluster, ClusterError, Place};
+use crate::cluster::{Cluster, ClusterError};
 
 /// How far a watch has come.
 #[derive(Clone, Debug)]
@@ -112,12 +112,15 @@ impl<T: Kept> Followed<T> {
         }
     }
 
-    pub fn note_deleted(&self, kind: &GroupKind, place: &Place, uid: &str) {
-        if self.topic.kind.group_kind() == *kind {
-            locked(&self.store).forget(place, uid);
+    pub fn note_deleted(&self, id: &ObjectId, uid: &str) {
+        if self.topic.kind.group_kind() == id.group_kind {
+            let place = (id.namespace.clone(), id.name.clone());
+            locked(&self.store).forget(&place, uid);
         }
     }
 
+    /// Passes on what is news. The store must be locked from before it was: the answer of a write that the news may be
+    /// an echo of is put into the store before the write counts as answered.
     fn tell(&self, news: impl IntoIterator<Item = News>) {
         for News {
             place: (namespace, name),
@@ -143,7 +146,8 @@ impl<T: Kept> Followed<T> {
 
 impl<T: Kept> Sink<T> for Followed<T> {
     fn replace(&self, listed: Listed<T>) {
-        let news = locked(&self.store).replace(listed.items, &listed.version);
+        let mut store = locked(&self.store);
+        let news = store.replace(listed.items, &listed.version);
         // Who waits for the first list sees all there is.
         if self.become_(State::Synced) {
             self.tell(news);
@@ -151,13 +155,13 @@ impl<T: Kept> Sink<T> for Followed<T> {
     }
 
     fn apply(&self, object: T) {
-        let news = locked(&self.store).put(object);
-        self.tell(news);
+        let mut store = locked(&self.store);
+        self.tell(store.put(object));
     }
 
     fn delete(&self, object: T) {
-        let news = locked(&self.store).end(object.live());
-        self.tell(news);
+        let mut store = locked(&self.store);
+        self.tell(store.end(object.live()));
     }
 
     fn trouble(&self, error: &ClusterError) {
@@ -165,7 +169,8 @@ impl<T: Kept> Sink<T> for Followed<T> {
         match error {
             // The kind is gone, and all of its objects with it.
             ClusterError::NotFound(_) => {
-                let news = locked(&self.store).clear();
+                let mut store = locked(&self.store);
+                let news = store.clear();
                 if self.become_(State::Synced) {
                     self.tell(news);
                 }
@@ -252,13 +257,23 @@ impl<T: Kept> Source<T> {
             }
             Ok(WatchEvent::Bookmark(mark)) => Ok(Event::Bookmark(mark.metadata.resource_version)),
             Ok(WatchEvent::Error(status)) => Err((*status).into()),
-            Err(kube::Error::SerdeError(_)) => {
+            Err(error) if is_unreadable(&error) => {
                 self.left_out();
                 return None;
             }
             Err(error) => Err(error.into()),
         };
         Some(event)
+    }
+}
+
+/// Tells whether a line of a watch was not understood. kube takes such a line for a `Status` if it can, and it can:
+/// no field of that is required.
+fn is_unreadable(error: &kube::Error) -> bool {
+    match error {
+        kube::Error::SerdeError(_) => true,
+        kube::Error::Api(status) => status.code == 0,
+        _ => false,
     }
 }
 

@@ -25,6 +25,7 @@ pub use self::answers::NamespaceState;
 pub use self::changes::{Change, Changes};
 use self::followed::Followed;
 use self::hub::Hub;
+pub(super) use self::hub::Writing;
 use self::kept::Whole;
 pub(super) use self::kept::{Kept, Object, Written};
 use self::shelf::Shelf;
@@ -32,8 +33,8 @@ pub(super) use self::topic::{Selection, Topic};
 use super::endpoints::Slice;
 use super::targets::SeenTarget;
 use super::watch::SILENCE;
-use super::{Cluster, ClusterError, Kind, Place};
-use crate::api::{GroupKind, Scope};
+use super::{Cluster, ClusterError, Kind};
+use crate::api::{ObjectId, Scope};
 
 /// The watches of a process.
 pub(super) struct Cache {
@@ -107,7 +108,7 @@ impl Cluster {
 }
 
 impl Cache {
-    /// Gives the watches that know all objects of a kind in these namespaces, once they do.
+    /// Gives the watches that know all objects of a kind, in these namespaces at least, once they do.
     async fn synced<T: Kept>(
         &self,
         cluster: &Cluster,
@@ -125,7 +126,8 @@ impl Cache {
         match everywhere.synced().await {
             Ok(()) => return Ok(vec![everywhere]),
             // Not allowed in the whole cluster, but perhaps where it matters.
-            Err(ClusterError::Forbidden(_)) if kind.scope == Scope::Namespaced => {}
+            Err(ClusterError::Forbidden(_))
+                if kind.scope == Scope::Namespaced && !namespaces.is_empty() => {}
             Err(error) => return Err(error),
         }
         let each: Vec<_> = namespaces.iter().map(Some).map(ask).collect();
@@ -154,26 +156,27 @@ impl Cache {
         unsynced
     }
 
+    /// Is told that an object is about to be written.
+    pub fn begin_write(&self, id: &ObjectId) -> Writing {
+        self.hub.begin_write(id.clone())
+    }
+
     /// Takes what a write was answered with, so that it is no news when a watch tells of it.
-    pub fn note_written(&self, kind: &GroupKind, answer: &Written) {
+    pub fn note_written(&self, writing: &Writing, answer: &Written) {
+        let kind = &writing.id().group_kind;
         self.objects.note_written(kind, answer);
         self.targets.note_written(kind, answer);
         self.syncs.note_written(kind, answer);
-        self.note_definition(kind, &answer.metadata.name);
+        writing.made(&answer.metadata.resource_version);
     }
 
-    /// Takes it that an object is gone.
-    pub fn note_deleted(&self, kind: &GroupKind, place: &Place, uid: &str) {
-        self.objects.note_deleted(kind, place, uid);
-        self.targets.note_deleted(kind, place, uid);
-        self.syncs.note_deleted(kind, place, uid);
-        self.note_definition(kind, &place.1);
-    }
-
-    fn note_definition(&self, kind: &GroupKind, name: &str) {
-        if kind.is_definition() {
-            self.hub.discovery.note_definition(name);
-        }
+    /// Takes it that the object is gone.
+    pub fn note_deleted(&self, writing: &Writing, uid: &str) {
+        let id = writing.id();
+        self.objects.note_deleted(id, uid);
+        self.targets.note_deleted(id, uid);
+        self.syncs.note_deleted(id, uid);
+        writing.deleted(uid);
     }
 }
 

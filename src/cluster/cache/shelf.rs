@@ -10,10 +10,10 @@ use super::followed::{Followed, Source};
 use super::kept::{Kept, Written};
 use super::topic::{Topic, TopicKey};
 use super::{Cache, locked};
-use crate::api::GroupKind;
+use crate::api::{GroupKind, ObjectId};
+use crate::cluster::Cluster;
 use crate::cluster::identity::Identity;
 use crate::cluster::watch::follow;
-use crate::cluster::{Cluster, Place};
 
 /// Watches by whose they are and what they are about. Each sees what its user may see, and nobody else is told.
 pub(in crate::cluster) struct Shelf<T: Kept>(Mutex<HashMap<Key, Running<T>>>);
@@ -60,9 +60,9 @@ impl<T: Kept> Shelf<T> {
     }
 
     /// Takes out what a delete has ended.
-    pub fn note_deleted(&self, kind: &GroupKind, place: &Place, uid: &str) {
+    pub fn note_deleted(&self, id: &ObjectId, uid: &str) {
         for running in locked(&self.0).values() {
-            running.followed.note_deleted(kind, place, uid);
+            running.followed.note_deleted(id, uid);
         }
     }
 

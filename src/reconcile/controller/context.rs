@@ -1,42 +1,28 @@
 //! What all units of the controller share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::configured::Configured;
 use super::name::Name;
-use super::queue::{Queue, Reasons};
+use super::queue::{Queue, Why};
 use super::sync::{self, Entry, Reading};
 use super::tended::Tended;
+use crate::api::ObjectId;
 use crate::cluster::{Cluster, ClusterError, EventRecorder, WriteGuard};
 use crate::lease::Shards;
 use crate::metrics::Metrics;
+use crate::reconcile::applyset_id;
 
-/// Why a unit is to be looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Why {
-    /// There is something new to do: another spec, other content, a request. A run that only waits gives way to it.
-    pub news: bool,
-}
-
-impl Why {
-    /// There is something new to do.
-    pub const NEWS: Self = Self { news: true };
-    /// Something may have been disturbed.
-    pub const LOOK: Self = Self { news: false };
-}
-
-impl Reasons for Why {
-    fn add(&mut self, other: Self) {
-        self.news |= other.news;
-    }
-
-    fn interrupts(&self) -> bool {
-        self.news
-    }
+/// What is remembered of Syncs.
+#[derive(Default)]
+pub struct Entries {
+    by_name: HashMap<Name, Arc<Entry>>,
+    /// Names by the ids of apply sets.
+    by_set: HashMap<String, Name>,
 }
 
 /// What all units of the controller share.
@@ -56,11 +42,13 @@ pub struct Context {
     /// Ends everything.
     pub stop: CancellationToken,
     /// Syncs to look at.
-    pub syncs: Queue<Name, Why>,
+    pub syncs: Queue<Name>,
     /// Targets to look at.
-    pub targets: Queue<Name, Why>,
+    pub targets: Queue<Name>,
     /// What is remembered of the Syncs that this replica looks after.
-    pub entries: Mutex<HashMap<Name, Arc<Entry>>>,
+    pub entries: Mutex<Entries>,
+    /// Tells of objects that units have written: of those, no change tells.
+    pub written: mpsc::UnboundedSender<ObjectId>,
     /// Asks for a look at everything.
     pub look_at_everything: Notify,
     /// What is remembered of the Targets that this replica looks after.
@@ -81,27 +69,40 @@ impl Context {
     /// What is remembered of a Sync; fresh when nothing is.
     pub fn entry(&self, name: &Name) -> Arc<Entry> {
         let mut entries = self.entries();
-        Arc::clone(entries.entry(name.clone()).or_default())
+        let set = applyset_id(&name.namespace, &name.name);
+        entries.by_set.insert(set, name.clone());
+        Arc::clone(entries.by_name.entry(name.clone()).or_default())
     }
 
     /// What is remembered of a Sync, if anything.
     pub fn known_entry(&self, name: &Name) -> Option<Arc<Entry>> {
-        self.entries().get(name).cloned()
+        self.entries().by_name.get(name).cloned()
+    }
+
+    /// The Sync of an apply set that this replica looks after, and what is remembered of it.
+    pub fn entry_of_set(&self, applyset: &str) -> Option<(Name, Arc<Entry>)> {
+        let entries = self.entries();
+        let name = entries.by_set.get(applyset)?;
+        Some((name.clone(), Arc::clone(entries.by_name.get(name)?)))
     }
 
     /// Syncs that this replica looks after.
     pub fn known_syncs(&self) -> Vec<Name> {
-        self.entries().keys().cloned().collect()
+        self.entries().by_name.keys().cloned().collect()
     }
 
     /// Forgets a Sync, and follows its source no more.
     pub fn forget(&self, name: &Name) {
-        if self.entries().remove(name).is_some() {
+        let mut entries = self.entries();
+        entries
+            .by_set
+            .remove(&applyset_id(&name.namespace, &name.name));
+        if entries.by_name.remove(name).is_some() {
             self.metrics.forget_sync(&name.namespace, &name.name);
         }
     }
 
-    fn entries(&self) -> std::sync::MutexGuard<'_, HashMap<Name, Arc<Entry>>> {
+    fn entries(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -114,8 +115,8 @@ impl Context {
                 .get()
                 .is_some_and(|sync| sync::needs(&sync).contains(name))
         };
-        for (other, _) in entries.iter().filter(|(_, entry)| depends(entry)) {
-            self.syncs.add(other.clone(), Why::LOOK);
+        for (other, _) in entries.by_name.iter().filter(|(_, entry)| depends(entry)) {
+            self.syncs.add(other.clone(), Why::Look);
         }
     }
 

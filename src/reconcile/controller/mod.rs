@@ -42,9 +42,6 @@ const SYNCS_AT_ONCE: usize = 64;
 /// Targets that may be at work at once. Each is a few requests.
 const TARGETS_AT_ONCE: usize = 32;
 
-/// Between two looks at whether all watches are synced, for `/readyz`.
-const LOOK_AT_WATCHES: Duration = Duration::from_millis(200);
-
 /// What the service is made of.
 pub struct Service {
     /// The connection as ourselves.
@@ -87,6 +84,7 @@ impl Service {
         have_our_kinds(&cluster, &stop).await?;
         let (syncs, asked_syncs) = Queue::new();
         let (targets, asked_targets) = Queue::new();
+        let (written, own) = mpsc::unbounded_channel();
         let context = Arc::new(Context {
             cluster,
             shards,
@@ -98,6 +96,7 @@ impl Service {
             syncs,
             targets,
             entries: Default::default(),
+            written,
             look_at_everything: Notify::new(),
             tended: Tended::default(),
         });
@@ -108,35 +107,32 @@ impl Service {
             health.running("events"),
             events.run(Timestamp::now),
         ));
-        let watched = triggers::watch(Arc::clone(&context), changes);
+        let watched = triggers::watch(Arc::clone(&context), changes, own, gate);
         tasks.spawn(until(&stop, health.running("watches"), watched));
         let told = triggers::listen(Arc::clone(&context), readings, hooks);
         tasks.spawn(until(&stop, health.running("triggers"), told));
-        let ready = tell_readiness(Arc::clone(&context), gate);
-        tasks.spawn(until(&stop, health.running("readiness"), ready));
 
         let depth = |queue| {
             let metrics = context.metrics.clone();
             move |depth| metrics.set_queue_depth(queue, depth)
         };
-        let own = Arc::clone(&context);
+        let shared = Arc::clone(&context);
         let syncs = work(
             asked_syncs,
             SYNCS_AT_ONCE,
             stop.clone(),
             depth(metrics::Queue::Syncs),
-            move |job| sync::reconcile(Arc::clone(&own), job),
+            move |job| sync::reconcile(Arc::clone(&shared), job),
         );
-        let own = Arc::clone(&context);
+        let shared = Arc::clone(&context);
         let targets = work(
             asked_targets,
             TARGETS_AT_ONCE,
             stop.clone(),
             depth(metrics::Queue::Targets),
-            move |job| target::reconcile(Arc::clone(&own), job),
+            move |job| target::reconcile(Arc::clone(&shared), job),
         );
         let (_syncs_run, _targets_run) = (health.running("syncs"), health.running("targets"));
-        triggers::begin(&context).await?;
         tokio::join!(syncs, targets);
         tasks.close();
         tasks.wait().await;
@@ -191,13 +187,3 @@ async fn have_our_kinds(cluster: &Cluster, stop: &CancellationToken) -> Result<(
 
 /// Between two looks for our own kinds.
 const WAIT_FOR_KINDS: Duration = Duration::from_secs(2);
-
-async fn tell_readiness(context: Arc<Context>, gate: crate::web::Gate) {
-    loop {
-        match context.cluster.synced() {
-            Ok(()) => gate.open(),
-            Err(why) => gate.shut(why.join("; ")),
-        }
-        tokio::time::sleep(LOOK_AT_WATCHES).await;
-    }
-}

@@ -1,7 +1,6 @@
 //! Work by key: each key runs alone, runs again when it was asked for meanwhile, and never waits for another's failures.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::fmt::Debug;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::poll_fn;
 use std::hash::Hash;
 use std::task::Poll;
@@ -13,45 +12,43 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::time::DelayQueue;
 use tokio_util::time::delay_queue;
 
-/// Why a key is to run; reasons of several calls add up until it does.
-pub trait Reasons: Default + Send + 'static {
-    /// Takes in the reasons of another call.
-    fn add(&mut self, other: Self);
+/// Asks for runs. Cheap to clone.
+pub struct Queue<K>(mpsc::UnboundedSender<(K, Why)>);
 
-    /// Tells whether a run that is only waiting should give way to them.
-    fn interrupts(&self) -> bool;
+/// Why a key is to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Something may have been disturbed.
+    Look,
+    /// There is something new to do: a run of the key that only waits gives way.
+    News,
 }
 
-/// Asks for runs. Cheap to clone.
-pub struct Queue<K, R>(mpsc::UnboundedSender<(K, R)>);
-
-impl<K, R> Clone for Queue<K, R> {
+impl<K> Clone for Queue<K> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<K, R> Queue<K, R> {
+impl<K> Queue<K> {
     /// Makes a queue and what [`work`] takes from it.
-    pub fn new() -> (Self, mpsc::UnboundedReceiver<(K, R)>) {
+    pub fn new() -> (Self, mpsc::UnboundedReceiver<(K, Why)>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Self(sender), receiver)
     }
 
     /// Asks for a run as soon as may be.
-    pub fn add(&self, key: K, reasons: R) {
+    pub fn add(&self, key: K, why: Why) {
         // Nobody is left to run anything when this fails.
-        let _ = self.0.send((key, reasons));
+        let _ = self.0.send((key, why));
     }
 }
 
 /// One run of a key.
-pub struct Job<K, R> {
+pub struct Job<K> {
     /// What to look at.
     pub key: K,
-    /// Why.
-    pub reasons: R,
-    /// Is cancelled when the run should give way: to newer reasons, or to the end of everything.
+    /// Is cancelled when the run should give way: to something new, or to the end of everything.
     pub give_way: CancellationToken,
 }
 
@@ -62,20 +59,19 @@ pub type Again = Option<Duration>;
 ///
 /// At most `most` keys run at once, in the order in which they were asked for. A run that panics ends only itself.
 /// `depth` is told how many keys wait each time that changes.
-pub async fn work<K, R, F>(
-    mut asked: mpsc::UnboundedReceiver<(K, R)>,
+pub async fn work<K, F>(
+    mut asked: mpsc::UnboundedReceiver<(K, Why)>,
     most: usize,
     stop: CancellationToken,
     depth: impl Fn(usize),
-    run: impl Fn(Job<K, R>) -> F,
+    run: impl Fn(Job<K>) -> F,
 ) where
-    K: Clone + Debug + Ord + Hash + Send + 'static,
-    R: Reasons,
+    K: Clone + Eq + Hash + Send + 'static,
     F: Future<Output = Again> + Send + 'static,
 {
     let mut state = State {
         ready: VecDeque::new(),
-        waiting: BTreeMap::new(),
+        waiting: HashSet::new(),
         running: HashMap::new(),
         keys: HashMap::new(),
         delayed: DelayQueue::new(),
@@ -85,11 +81,11 @@ pub async fn work<K, R, F>(
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
-            Some((key, reasons)) = asked.recv() => {
-                state.ask(key, reasons);
+            Some((key, why)) = asked.recv() => {
+                state.ask(key, why);
                 // Many requests often come at once, and are as well taken in at once.
-                while let Ok((key, reasons)) = asked.try_recv() {
-                    state.ask(key, reasons);
+                while let Ok((key, why)) = asked.try_recv() {
+                    state.ask(key, why);
                 }
             }
             Some(ended) = runs.join_next_with_id(), if !runs.is_empty() => {
@@ -102,7 +98,7 @@ pub async fn work<K, R, F>(
                 };
                 state.ended(id, again);
             }
-            key = state.alarm() => state.ask(key, R::default()),
+            key = state.alarm() => state.ask(key, Why::Look),
         }
         while state.running.len() < most {
             let Some(job) = state.next(&stop) else { break };
@@ -119,11 +115,11 @@ pub async fn work<K, R, F>(
 /// A run that panics may do so again: it gets its turn, but not all the time.
 const AFTER_A_PANIC: Duration = Duration::from_secs(60);
 
-struct State<K, R> {
+struct State<K> {
     /// Keys whose turn comes, in order; each is in `waiting` too.
     ready: VecDeque<K>,
-    /// Why keys are to run.
-    waiting: BTreeMap<K, R>,
+    /// Keys that are to run.
+    waiting: HashSet<K>,
     /// Keys that run, and how to ask them to give way.
     running: HashMap<K, CancellationToken>,
     keys: HashMap<Id, K>,
@@ -131,33 +127,26 @@ struct State<K, R> {
     alarms: HashMap<K, delay_queue::Key>,
 }
 
-impl<K: Clone + Ord + Hash, R: Reasons> State<K, R> {
-    fn ask(&mut self, key: K, reasons: R) {
+impl<K: Clone + Eq + Hash> State<K> {
+    fn ask(&mut self, key: K, why: Why) {
         if let Some(alarm) = self.alarms.remove(&key) {
             self.delayed.try_remove(&alarm);
         }
-        if let Some(give_way) = self.running.get(&key)
-            && reasons.interrupts()
-        {
+        let running = self.running.get(&key);
+        if let (Some(give_way), Why::News) = (running, why) {
             give_way.cancel();
         }
-        match self.waiting.get_mut(&key) {
-            Some(known) => known.add(reasons),
-            None => {
-                self.waiting.insert(key.clone(), reasons);
-                if !self.running.contains_key(&key) {
-                    self.ready.push_back(key);
-                }
-            }
+        let runs = running.is_some();
+        if self.waiting.insert(key.clone()) && !runs {
+            self.ready.push_back(key);
         }
     }
 
-    fn next(&mut self, stop: &CancellationToken) -> Option<Job<K, R>> {
+    fn next(&mut self, stop: &CancellationToken) -> Option<Job<K>> {
         let key = self.ready.pop_front()?;
-        let reasons = self.waiting.remove(&key).unwrap_or_default();
+        self.waiting.remove(&key);
         Some(Job {
             key,
-            reasons,
             give_way: stop.child_token(),
         })
     }
@@ -167,7 +156,7 @@ impl<K: Clone + Ord + Hash, R: Reasons> State<K, R> {
             return;
         };
         self.running.remove(&key);
-        if self.waiting.contains_key(&key) {
+        if self.waiting.contains(&key) {
             self.ready.push_back(key);
         } else if let Some(delay) = again {
             let alarm = self.delayed.insert(key.clone(), delay);
@@ -195,33 +184,15 @@ mod tests {
 
     use super::*;
 
-    #[derive(Default)]
-    struct Why(Vec<&'static str>);
-
-    impl Reasons for Why {
-        fn add(&mut self, other: Self) {
-            self.0.extend(other.0);
-        }
-
-        fn interrupts(&self) -> bool {
-            self.0.contains(&"source")
-        }
-    }
-
     type Log = Arc<Mutex<Vec<String>>>;
 
-    /// A run takes a second, or until it is asked to give way, and writes down when it began and why.
-    fn start(again: Again, most: usize) -> (Queue<&'static str, Why>, Log, CancellationToken) {
+    /// A run takes a second, or until it is asked to give way, and writes down when it began.
+    fn start(again: Again, most: usize) -> (Queue<&'static str>, Log, CancellationToken) {
         let (queue, asked) = Queue::new();
         let (log, stop) = (Log::default(), CancellationToken::new());
         let (begin, notes) = (Instant::now(), log.clone());
-        let run = move |job: Job<&'static str, Why>| {
-            let line = format!(
-                "{} {} {:?}",
-                begin.elapsed().as_secs(),
-                job.key,
-                job.reasons.0
-            );
+        let run = move |job: Job<&'static str>| {
+            let line = format!("{} {}", begin.elapsed().as_secs(), job.key);
             notes.lock().unwrap().push(line);
             async move {
                 assert_ne!(job.key, "bad");
@@ -244,42 +215,32 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_key_runs_alone_and_once_more_for_all_that_came_meanwhile() {
         let (queue, log, _) = start(None, 9);
-        queue.add("a", Why(vec!["one"]));
+        queue.add("a", Why::Look);
         assert_eq!(after(0, &log).await.len(), 0);
         tokio::task::yield_now().await;
-        queue.add("a", Why(vec!["two"]));
-        queue.add("a", Why(vec!["three"]));
-        queue.add("b", Why(vec!["other"]));
-        assert_eq!(
-            after(9, &log).await,
-            [
-                r#"0 a ["one"]"#,
-                r#"0 b ["other"]"#,
-                r#"1 a ["two", "three"]"#
-            ]
-        );
+        queue.add("a", Why::Look);
+        queue.add("a", Why::Look);
+        queue.add("b", Why::Look);
+        assert_eq!(after(9, &log).await, ["0 a", "0 b", "1 a"]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_run_that_waits_gives_way_to_what_matters() {
         let (queue, log, _) = start(None, 9);
-        queue.add("a", Why(vec!["one"]));
+        queue.add("a", Why::Look);
         sleep(Duration::from_millis(10)).await;
-        queue.add("a", Why(vec!["source"]));
-        assert_eq!(
-            after(9, &log).await,
-            [r#"0 a ["one"]"#, r#"0 a ["source"]"#]
-        );
+        queue.add("a", Why::News);
+        assert_eq!(after(9, &log).await, ["0 a", "0 a"]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_key_comes_back_after_its_delay_or_when_it_is_asked_for() {
         let (queue, log, stop) = start(Some(Duration::from_secs(10)), 1);
-        queue.add("a", Why(vec!["one"]));
-        assert_eq!(after(20, &log).await, [r#"0 a ["one"]"#, r#"11 a []"#]);
+        queue.add("a", Why::Look);
+        assert_eq!(after(20, &log).await, ["0 a", "11 a"]);
         // The alarm of second 22 is void.
-        queue.add("a", Why(vec!["two"]));
-        assert_eq!(after(5, &log).await, [r#"20 a ["two"]"#]);
+        queue.add("a", Why::Look);
+        assert_eq!(after(5, &log).await, ["20 a"]);
         stop.cancel();
         assert_eq!(after(60, &log).await.len(), 0);
     }
@@ -287,9 +248,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_panic_ends_only_its_own_run() {
         let (queue, log, _) = start(None, 1);
-        queue.add("bad", Why::default());
-        queue.add("a", Why::default());
-        assert_eq!(after(9, &log).await, ["0 bad []", "0 a []"]);
-        assert_eq!(after(60, &log).await, ["60 bad []"]);
+        queue.add("bad", Why::Look);
+        queue.add("a", Why::Look);
+        assert_eq!(after(9, &log).await, ["0 bad", "0 a"]);
+        assert_eq!(after(60, &log).await, ["60 bad"]);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tracing::{Instrument, info, info_span, warn};
 
-use super::context::{Context, Why};
+use super::context::Context;
 use super::name::Name;
 use super::queue::{Again, Job};
 use crate::cluster::{Cluster, ClusterError, NamespaceState};
@@ -14,7 +14,7 @@ use crate::reconcile::{Outcome, Served, now, serve};
 use crate::render::Target;
 
 /// Looks at a Target and does what is to be done.
-pub async fn reconcile(context: Arc<Context>, job: Job<Name, Why>) -> Again {
+pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
     let name = job.key;
     let span = info_span!("target", target = %name);
     look(&context, &name).instrument(span).await

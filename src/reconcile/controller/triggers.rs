@@ -2,32 +2,48 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
 use super::configured::Said;
-use super::context::{Context, Why};
+use super::context::Context;
 use super::name::Name;
+use super::queue::Why;
 use crate::api::names::{GROUP, REQUESTED_AT, SYNC, TARGET};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Change, Changes, ClusterError, Kind};
 use crate::plan::Live;
-use crate::reconcile::applyset_id;
 use crate::render::{Target, service_name};
-use crate::web::HookTarget;
+use crate::web::{Gate, HookTarget};
 
 /// Label of an EndpointSlice: the Service it belongs to.
 const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
-/// Hands on all changes, for ever. When the replicas share the work anew, everything is looked at.
-pub async fn watch(context: Arc<Context>, mut changes: Changes) {
+/// Between two looks at whether all watches are synced, for readiness.
+const LOOK_AT_WATCHES: Duration = Duration::from_millis(200);
+
+/// Before the first lists are tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
+
+/// Hands on all that there is and then all changes, for ever. When the replicas share the work anew, everything is looked
+/// at. `ready` is open while all that is watched is known.
+pub async fn watch(
+    context: Arc<Context>,
+    mut changes: Changes,
+    mut written: mpsc::UnboundedReceiver<ObjectId>,
+    ready: Gate,
+) {
     let mut shares = context.shards.changes();
-    let asked = Arc::clone(&context);
+    let mut looks = tokio::time::interval(LOOK_AT_WATCHES);
     let mut triggers = Triggers {
-        context,
-        sets: HashMap::new(),
+        context: Arc::clone(&context),
         targets: Targets::default(),
     };
+    while let Err(error) = triggers.begin().await {
+        ready.shut(error.to_string());
+        tokio::time::sleep(TRY_AGAIN).await;
+    }
     loop {
         tokio::select! {
             changes = changes.next() => {
@@ -35,70 +51,92 @@ pub async fn watch(context: Arc<Context>, mut changes: Changes) {
                     triggers.take(&change).await;
                 }
             }
-            Ok(()) = shares.changed() => triggers.look_at_everything(),
-            () = asked.look_at_everything.notified() => triggers.look_at_everything(),
+            Some(id) = written.recv() => triggers.note_written(&id).await,
+            Ok(()) = shares.changed() => triggers.look_at_everything().await,
+            () = context.look_at_everything.notified() => triggers.look_at_everything().await,
+            _ = looks.tick() => match context.cluster.synced() {
+                Ok(()) => ready.open(),
+                Err(why) => ready.shut(why.join("; ")),
+            },
         }
     }
 }
 
 struct Triggers {
     context: Arc<Context>,
-    /// Syncs by the ids of their sets.
-    sets: HashMap<String, Name>,
     targets: Targets,
 }
 
 impl Triggers {
+    /// Starts the watches on Syncs and Targets, and looks at all there are: of those, no change tells.
+    async fn begin(&mut self) -> Result<(), ClusterError> {
+        let cluster = &self.context.cluster;
+        let targets = cluster.targets(&Kind::target()).await?;
+        for target in targets.iter().filter_map(|seen| seen.target.as_ref().ok()) {
+            self.targets.note(target);
+        }
+        cluster.syncs().await?;
+        self.look_at_everything().await;
+        Ok(())
+    }
+
+    /// What units write themselves is told by no change, but may be another unit's business.
+    async fn note_written(&mut self, id: &ObjectId) {
+        let GroupKind { group, kind } = &id.group_kind;
+        match (group.as_str(), kind.as_str(), Name::of(id)) {
+            (GROUP, SYNC, Some(name)) => self.context.syncs.add(name, Why::News),
+            (GROUP, TARGET, Some(name)) => self.target(name).await,
+            ("apps", "Deployment", _) => self.deployment(id),
+            _ => {}
+        }
+    }
+
     async fn take(&mut self, change: &Change) {
         let Change { id, before, after } = change;
+        tracing::trace!(object = %id, gone = after.is_none(), "it has changed");
         let (before, after) = (before.as_deref(), after.as_deref());
         let GroupKind { group, kind } = &id.group_kind;
         match (group.as_str(), kind.as_str()) {
             (GROUP, SYNC) => self.sync(id, before, after),
-            (GROUP, TARGET) => self.target(id, after).await,
+            (GROUP, TARGET) => {
+                if let Some(name) = Name::of(id) {
+                    self.target(name).await;
+                }
+            }
             ("", "Service") => self.service(id, before.into_iter().chain(after)),
             ("discovery.k8s.io", "EndpointSlice") => self.slice(id, before.or(after)),
-            ("apps", "Deployment") => {
-                let referring = self.targets.by_deployment.get(&place(id));
-                self.look_at_targets(referring);
-            }
+            ("apps", "Deployment") => self.deployment(id),
             _ => {}
         }
         self.member(id, before, after);
     }
 
-    fn sync(&mut self, id: &ObjectId, before: Option<&Live>, after: Option<&Live>) {
+    fn sync(&self, id: &ObjectId, before: Option<&Live>, after: Option<&Live>) {
         let Some(name) = Name::of(id) else { return };
-        let set = applyset_id(&name.namespace, &name.name);
-        match after {
-            Some(_) => drop(self.sets.insert(set, name.clone())),
-            None => drop(self.sets.remove(&set)),
-        }
         let why = if is_news(before, after) {
-            Why::NEWS
+            Why::News
         } else {
-            Why::LOOK
+            Why::Look
         };
         self.context.wake_dependants(&name);
         self.context.syncs.add(name, why);
     }
 
-    async fn target(&mut self, id: &ObjectId, after: Option<&Live>) {
-        let Some(name) = Name::of(id) else { return };
+    async fn target(&mut self, name: Name) {
         self.targets.forget(&name);
-        if after.is_some() {
-            let found = self
-                .context
-                .cluster
-                .target(&name.namespace, &name.name)
-                .await;
-            if let Ok(Some(seen)) = found
-                && let Ok(target) = &seen.target
-            {
-                self.targets.note(&name, target);
-            }
+        let cluster = &self.context.cluster;
+        let found = cluster.target(&name.namespace, &name.name).await;
+        if let Ok(Some(seen)) = found
+            && let Ok(target) = &seen.target
+        {
+            self.targets.note(target);
         }
-        self.context.targets.add(name, Why::LOOK);
+        self.context.targets.add(name, Why::Look);
+    }
+
+    fn deployment(&self, id: &ObjectId) {
+        let referring = self.targets.by_deployment.get(&place(id));
+        self.look_at_targets(referring);
     }
 
     /// A Service of a Target, by its owner; also one that it has lost.
@@ -112,7 +150,7 @@ impl Triggers {
                 let name = name.to_owned();
                 self.context
                     .targets
-                    .add(Name { namespace, name }, Why::LOOK);
+                    .add(Name { namespace, name }, Why::Look);
             }
         }
     }
@@ -129,34 +167,38 @@ impl Triggers {
     fn member(&self, id: &ObjectId, before: Option<&Live>, after: Option<&Live>) {
         let sets = before.into_iter().chain(after).filter_map(Live::applyset);
         for set in sets.collect::<BTreeSet<_>>() {
-            let Some(name) = self.sets.get(set) else {
+            let Some((name, entry)) = self.context.entry_of_set(set) else {
                 continue;
             };
-            let applied = self
-                .context
-                .known_entry(name)
-                .and_then(|entry| entry.applied.get());
+            let applied = entry.applied.get();
             if applied.is_some_and(|applied| applied.is_disturbed(id, before, after)) {
-                self.context.syncs.add(name.clone(), Why::LOOK);
+                self.context.syncs.add(name, Why::Look);
             }
         }
     }
 
     fn look_at_targets(&self, names: Option<&BTreeSet<Name>>) {
         for name in names.into_iter().flatten() {
-            self.context.targets.add(name.clone(), Why::LOOK);
+            self.context.targets.add(name.clone(), Why::Look);
         }
     }
 
-    fn look_at_everything(&self) {
-        let members = self.context.shards.members();
-        self.context.metrics.set_lease_members(members.len());
-        tracing::info!("the work is shared by {}", members.join(", "));
-        for name in self.sets.values() {
-            self.context.syncs.add(name.clone(), Why::NEWS);
+    async fn look_at_everything(&self) {
+        let context = &self.context;
+        let members = context.shards.members();
+        context.metrics.set_lease_members(members.len());
+        tracing::info!(
+            "everything is looked at; the replicas are {}",
+            members.join(", ")
+        );
+        // They are watched, and known.
+        let syncs = context.cluster.syncs().await.unwrap_or_default();
+        let named = syncs.iter().filter_map(|sync| Name::of_object(sync));
+        for name in named.chain(context.configured.said().syncs.keys().cloned()) {
+            context.syncs.add(name, Why::News);
         }
         for name in self.targets.known.keys() {
-            self.context.targets.add(name.clone(), Why::LOOK);
+            context.targets.add(name.clone(), Why::Look);
         }
     }
 }
@@ -192,7 +234,11 @@ struct Targets {
 }
 
 impl Targets {
-    fn note(&mut self, name: &Name, target: &Target) {
+    fn note(&mut self, target: &Target) {
+        let name = Name {
+            namespace: target.namespace.clone(),
+            name: target.name.clone(),
+        };
         let place = |what: String| (name.namespace.clone(), what);
         let deployment = place(target.spec.deployment_ref.name.clone());
         let service = place(service_name(&name.name));
@@ -201,7 +247,7 @@ impl Targets {
         };
         note(&mut self.by_deployment, &deployment);
         note(&mut self.by_service, &service);
-        self.known.insert(name.clone(), (deployment, service));
+        self.known.insert(name, (deployment, service));
     }
 
     fn forget(&mut self, name: &Name) {
@@ -222,18 +268,6 @@ impl Targets {
     }
 }
 
-/// Starts the watches on Syncs and Targets, which tell of all there are.
-///
-/// # Errors
-/// When we may not watch them.
-pub async fn begin(context: &Context) -> Result<(), ClusterError> {
-    let namespaces = &context.configured.said().namespaces;
-    context.cluster.syncs(Some(namespaces)).await?;
-    let kind = Kind::target();
-    let targets = context.cluster.targets_in(&kind, namespaces);
-    targets.await.map(drop)
-}
-
 /// Takes new readings of the configuration, and what webhooks say, for ever.
 pub async fn listen(
     context: Arc<Context>,
@@ -241,7 +275,7 @@ pub async fn listen(
     mut hooks: mpsc::Receiver<HookTarget>,
 ) {
     for name in context.configured.said().syncs.keys() {
-        context.syncs.add(name.clone(), Why::NEWS);
+        context.syncs.add(name.clone(), Why::News);
     }
     loop {
         tokio::select! {
@@ -260,7 +294,7 @@ fn take_reading(context: &Context, said: Said) {
     let all = before.defaults != said.defaults || before.namespaces != said.namespaces;
     context.configured.set(said);
     for name in changed {
-        context.syncs.add(name, Why::NEWS);
+        context.syncs.add(name, Why::News);
     }
     if all {
         context.look_at_everything.notify_one();

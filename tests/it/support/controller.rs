@@ -80,7 +80,7 @@ impl<'a> Setup<'a> {
                 "directories": directories,
                 "listen": { "web": format!("127.0.0.1:{port}") },
                 "leases": { "namespace": self.namespaces[0], "duration": "3s" },
-                "log": { "format": "Json", "level": "info,covergence=debug" },
+                "log": { "format": "Json", "level": "info,covergence=trace" },
             },
         });
         merge(&mut config["spec"], &self.config);

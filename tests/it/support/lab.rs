@@ -71,13 +71,14 @@ impl OwnLab {
         }
     }
 
-    /// SIGKILL for the API server; [`OwnLab::restart_apiserver`] starts it again.
+    /// SIGKILL for the API server, at once.
     pub fn kill_apiserver(&self) {
         let pid = fs::read_to_string(self.dir().join("run/kube-apiserver.pid")).unwrap();
         let kill = Command::new("kill").args(["-KILL", pid.trim()]).status();
         assert!(kill.unwrap().success());
     }
 
+    /// Kills the API server and starts it again; also one that is dead already.
     pub fn restart_apiserver(&self) {
         self.run(&["restart-apiserver"]);
     }

@@ -27,9 +27,9 @@ use self::memory::Memory;
 use self::problem::Problem;
 use self::source::{Asked, Source};
 use super::configured;
-use super::context::{Context, Why};
+use super::context::Context;
 use super::name::Name;
-use super::queue::{Again, Job};
+use super::queue::{Again, Job, Why};
 use crate::api::condition::ConditionStatus;
 use crate::api::names::{API_VERSION, SYNC};
 use crate::api::sync::SyncSpec;
@@ -47,7 +47,7 @@ const SECOND_LOOK: Duration = Duration::from_secs(1);
 const LOOK_AT_DELETION: Duration = Duration::from_secs(2);
 
 /// Looks at a Sync and does what is to be done.
-pub async fn reconcile(context: Arc<Context>, job: Job<Name, Why>) -> Again {
+pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
     let name = job.key.clone();
     let span = info_span!("sync", sync = %name);
     let unit = Unit { context, job };
@@ -56,7 +56,7 @@ pub async fn reconcile(context: Arc<Context>, job: Job<Name, Why>) -> Again {
 
 struct Unit {
     context: Arc<Context>,
-    job: Job<Name, Why>,
+    job: Job<Name>,
 }
 
 /// Why a look ended before a run.
@@ -154,6 +154,10 @@ impl Unit {
         let snapshot = self.snapshot(access, live, spec, &entry).await?;
         let parts = (&*entry, &mut *memory);
         let ran = run::run(access, live, &snapshot, &settings, parts, &context.metrics).await?;
+        for id in ran.written() {
+            // Nobody is left to be told when this fails.
+            let _ = context.written.send(id.clone());
+        }
         Ok(self.after(live, &ran, &mut memory))
     }
 
@@ -231,7 +235,7 @@ impl Unit {
         };
         let followed = spec::followed(spec, credentials, &context.configured.said().defaults)?;
         let (queue, name) = (context.syncs.clone(), live.name.clone());
-        let news = move || queue.add(name.clone(), Why::NEWS);
+        let news = move || queue.add(name.clone(), Why::News);
         Ok(Source::follow(
             asked,
             followed,

@@ -30,6 +30,19 @@ pub struct Ran {
 }
 
 impl Ran {
+    /// What was written.
+    pub fn written(&self) -> impl Iterator<Item = &ObjectId> {
+        let steps = self.planned.plan.steps.iter().zip(&self.report.done);
+        let written = |(_, done): &(&Step, &Done)| {
+            let Done { outcome, .. } = done;
+            matches!(
+                outcome,
+                Outcome::Created | Outcome::Configured | Outcome::Deleted
+            )
+        };
+        steps.filter(written).map(|(step, _)| &step.id)
+    }
+
     /// What was changed, in numbers; empty when nothing was.
     pub fn changes(&self) -> String {
         let outcomes = [Outcome::Created, Outcome::Configured, Outcome::Deleted];

@@ -1,0 +1,216 @@
+//! Answers that a real API server gives too seldom for a test: versions that have expired, objects that nobody can read.
+
+use covergence::cluster::{Cluster, ClusterError, ConnectOptions};
+use serde_json::{Value, json};
+use tokio::runtime::Builder;
+
+use crate::support::fake_api::{Answer, FakeApi, status};
+use crate::support::watcher::Watcher;
+
+fn sync(name: &str, version: u32) -> Value {
+    json!({
+        "apiVersion": "closurejvm.io/v1alpha1", "kind": "Sync",
+        "metadata": {
+            "name": name, "namespace": "shop", "uid": format!("uid-{name}"), "resourceVersion": version.to_string(),
+        },
+        "spec": {},
+    })
+}
+
+fn list(version: u32, items: &[Value]) -> Answer {
+    let metadata = json!({ "resourceVersion": version.to_string() });
+    Answer::object(json!({ "kind": "SyncList", "metadata": metadata, "items": items }))
+}
+
+fn event(kind: &str, object: &Value) -> Value {
+    json!({ "type": kind, "object": object })
+}
+
+fn watcher(server: &FakeApi) -> Watcher {
+    Watcher::connect(&options(server))
+}
+
+fn options(server: &FakeApi) -> ConnectOptions {
+    ConnectOptions {
+        kubeconfig: Some(server.kubeconfig()),
+        ..ConnectOptions::default()
+    }
+}
+
+fn names(watcher: &Watcher) -> Result<Vec<String>, ClusterError> {
+    let syncs = watcher.run(watcher.cluster.syncs())?;
+    let name = |sync: &Value| sync["metadata"]["name"].as_str().unwrap().to_owned();
+    Ok(syncs.iter().map(|sync| name(sync)).collect())
+}
+
+#[test]
+fn after_an_expired_version_the_differences_are_told() {
+    let server = FakeApi::start(|_, before| match before {
+        0 => list(10, &[sync("gone", 1), sync("same", 2), sync("changed", 3)]),
+        1 => Answer::watch(
+            vec![
+                event("MODIFIED", &sync("same", 12)),
+                event("ERROR", &status(410, "Expired")),
+            ],
+            false,
+        ),
+        2 => list(
+            20,
+            &[sync("same", 12), sync("changed", 14), sync("new", 15)],
+        ),
+        // Now as an answer to the watch.
+        3 => Answer::refusal(410, "Expired"),
+        4 => list(
+            30,
+            &[
+                sync("same", 12),
+                sync("changed", 14),
+                sync("new", 15),
+                sync("last", 29),
+            ],
+        ),
+        _ => Answer::watch(Vec::new(), true),
+    });
+    let mut watcher = watcher(&server);
+    assert_eq!(names(&watcher).unwrap().len(), 3);
+    let mut told: Vec<String> = Vec::new();
+    for change in watcher.change("last") {
+        let version = |live: Option<&std::sync::Arc<covergence::plan::Live>>| {
+            live.map_or("-".to_owned(), |live| live.resource_version.clone())
+        };
+        let versions = [change.before.as_ref(), change.after.as_ref()].map(version);
+        told.push(format!("{} {}", change.id.name, versions.join("..")));
+    }
+    told.sort_unstable();
+    assert_eq!(
+        told,
+        [
+            "changed 3..14",
+            "gone 1..-",
+            "last -..29",
+            "new -..15",
+            "same 2..12"
+        ]
+    );
+    assert_eq!(names(&watcher).unwrap(), ["changed", "last", "new", "same"]);
+    let watches = server
+        .asked()
+        .into_iter()
+        .filter(|target| target.contains("watch=true"));
+    let from = |target: &str| target.split("resourceVersion=").nth(1).unwrap().to_owned();
+    assert_eq!(
+        watches.map(|target| from(&target)).collect::<Vec<_>>()[..2],
+        ["10", "20"]
+    );
+}
+
+#[test]
+fn a_list_whose_continue_token_expires_starts_anew() {
+    let server = FakeApi::start(|target, before| match before {
+        0 => Answer::object(json!({
+            "metadata": { "resourceVersion": "5", "continue": "token" }, "items": [sync("early", 1)],
+        })),
+        1 => {
+            assert!(target.contains("continue=token"), "{target}");
+            Answer::refusal(410, "Expired")
+        }
+        _ => list(20, &[sync("a", 1), sync("b", 12)]),
+    });
+    // Without watches as well.
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let syncs =
+        runtime.block_on(async { Cluster::connect(&options(&server)).await?.syncs().await });
+    assert_eq!(syncs.unwrap().len(), 2);
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[test]
+fn a_list_that_never_holds_is_given_up() {
+    let server = FakeApi::start(|target, _| {
+        if target.contains("continue=") {
+            return Answer::refusal(410, "Expired");
+        }
+        Answer::object(json!({ "metadata": { "continue": "token" }, "items": [] }))
+    });
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let syncs =
+        runtime.block_on(async { Cluster::connect(&options(&server)).await?.syncs().await });
+    let error = syncs.unwrap_err();
+    assert!(
+        matches!(error, ClusterError::Expired(_)) && error.is_transient(),
+        "{error}"
+    );
+    assert_eq!(server.asked().len(), 6);
+}
+
+/// CVE-2022-39272: one object with a value of the wrong type stopped the informer of its whole kind.
+#[test]
+fn an_object_that_cannot_be_read_stops_no_other() {
+    let mut poison = sync("poison", 3);
+    poison["metadata"]["labels"] = json!(["not", "a", "map"]);
+    let server = FakeApi::start(move |_, before| match before {
+        0 => list(10, &[sync("a", 1), poison.clone(), sync("b", 2)]),
+        1 => {
+            let lines = vec![
+                event("ADDED", &poison),
+                json!({ "type": "NOVEL", "object": {} }),
+                event("ADDED", &sync("c", 12)),
+            ];
+            Answer::watch(lines, true)
+        }
+        _ => Answer::watch(Vec::new(), true),
+    });
+    let mut watcher = watcher(&server);
+    assert_eq!(names(&watcher).unwrap(), ["a", "b"]);
+    watcher.change("c");
+    assert_eq!(names(&watcher).unwrap(), ["a", "b", "c"]);
+    let lists = server
+        .asked()
+        .into_iter()
+        .filter(|target| !target.contains("watch=true"));
+    assert_eq!(lists.count(), 1);
+}
+
+#[test]
+fn what_may_not_be_watched_is_told_to_who_reads_until_it_may() {
+    let server = FakeApi::start(|_, before| match before {
+        0 => Answer::refusal(403, "Forbidden"),
+        1 => list(10, &[sync("a", 1)]),
+        _ => Answer::watch(Vec::new(), true),
+    });
+    let mut watcher = watcher(&server);
+    assert!(matches!(names(&watcher), Err(ClusterError::Forbidden(_))));
+    // Not being allowed is an answer: nothing is waited for.
+    assert_eq!(watcher.cluster.synced(), Ok(()));
+    let changes = watcher.change("a");
+    assert!(changes[0].before.is_none());
+    assert_eq!(names(&watcher).unwrap(), ["a"]);
+}
+
+#[test]
+fn a_server_that_cannot_list_is_said_not_to_be_synced() {
+    let server = FakeApi::start(|_, _| Answer::refusal(500, "InternalError"));
+    let watcher = watcher(&server);
+    assert!(names(&watcher).unwrap_err().is_transient());
+    let unsynced = watcher.cluster.synced().unwrap_err();
+    assert_eq!(unsynced.len(), 1);
+    assert!(
+        unsynced[0].starts_with("Sync.closurejvm.io: "),
+        "{unsynced:?}"
+    );
+    assert!(unsynced[0].contains("InternalError 500"), "{unsynced:?}");
+}
+
+#[test]
+fn a_definition_that_is_gone_takes_its_objects_along() {
+    let server = FakeApi::start(|_, before| match before {
+        0 => list(10, &[sync("a", 1)]),
+        1 => Answer::watch(vec![event("ERROR", &status(410, "Expired"))], false),
+        _ => Answer::refusal(404, "NotFound"),
+    });
+    let mut watcher = watcher(&server);
+    assert_eq!(names(&watcher).unwrap(), ["a"]);
+    let changes = watcher.change("a");
+    assert!(changes[0].after.is_none());
+    assert_eq!(names(&watcher).unwrap(), [""; 0]);
+}
