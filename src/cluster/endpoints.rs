@@ -26,7 +26,7 @@ pub struct Slice {
 impl Slice {
     /// Name of the Service it is for.
     pub fn service(&self) -> Option<&str> {
-        self.metadata.labels.get(SERVICE_NAME).map(String::as_str)
+        self.metadata.labels.get(SERVICE_NAME)
     }
 }
 
@@ -56,8 +56,9 @@ struct TargetRef {
     uid: Option<String>,
 }
 
-impl From<WireSlice> for Slice {
-    fn from(slice: WireSlice) -> Self {
+impl Slice {
+    /// Reads one; its metadata is kept as `keep` says.
+    pub(super) fn read(slice: WireSlice, keep: impl Fn(Live) -> Arc<Live>) -> Self {
         let pod = |endpoint: Endpoint| {
             let address = || endpoint.addresses.unwrap_or_default().into_iter().next();
             let pod = endpoint.target_ref.and_then(|target| target.uid);
@@ -67,7 +68,7 @@ impl From<WireSlice> for Slice {
         };
         let endpoints = slice.endpoints.unwrap_or_default();
         Self {
-            metadata: Arc::new(slice.metadata),
+            metadata: keep(slice.metadata),
             pods: endpoints.into_iter().filter_map(pod).collect(),
         }
     }
@@ -84,7 +85,7 @@ impl Cluster {
         kind: &Kind,
         namespaces: &BTreeSet<String>,
     ) -> Result<Vec<Arc<Slice>>, ClusterError> {
-        if let Some(cache) = &self.cache {
+        if let Some(cache) = self.cache_of(kind) {
             return cache
                 .in_namespaces(self, kind, Selection::Managed, namespaces)
                 .await;
@@ -98,8 +99,8 @@ impl Cluster {
         let slices = in_namespaces(kind, namespaces, list, |slice| {
             slice.metadata.namespace.as_deref()
         });
-        let slices = slices.await?.into_iter().map(Slice::from);
-        Ok(slices.map(Arc::new).collect())
+        let slices = slices.await?.into_iter();
+        Ok(slices.map(|s| Arc::new(Slice::read(s, Arc::new))).collect())
     }
 }
 
@@ -120,12 +121,13 @@ mod tests {
                 { "addresses": ["10.0.0.3"] },
             ],
         });
-        let slice = Slice::from(serde_json::from_value::<WireSlice>(slice).unwrap());
+        let read = |slice| Slice::read(serde_json::from_value(slice).unwrap(), Arc::new);
+        let slice = read(slice);
         let pods = [("a", true), ("b", false), ("10.0.0.3", true)];
         assert_eq!(slice.pods, pods.map(|(pod, ready)| (pod.to_owned(), ready)));
         assert_eq!(slice.service(), Some("s"));
         let none = json!({ "metadata": {}, "endpoints": null });
-        let none = Slice::from(serde_json::from_value::<WireSlice>(none).unwrap());
+        let none = read(none);
         assert!(none.pods.is_empty() && none.service().is_none());
     }
 }

@@ -26,6 +26,8 @@ pub struct Kind {
     pub scope: Scope,
     /// Whether its objects can be listed and deleted.
     pub listable: bool,
+    /// Whether they can be watched: not every aggregated API does that.
+    pub watchable: bool,
 }
 
 impl Kind {
@@ -35,6 +37,7 @@ impl Kind {
             resource: ApiResource::erase::<Sync>(&()),
             scope: Scope::Namespaced,
             listable: true,
+            watchable: true,
         }
     }
 
@@ -53,6 +56,7 @@ impl Kind {
             resource,
             scope: Scope::Cluster,
             listable: true,
+            watchable: true,
         }
     }
 
@@ -63,12 +67,18 @@ impl Kind {
             resource,
             scope: Scope::Cluster,
             listable: true,
+            watchable: true,
         }
     }
 
     /// Tells whether it is one of our own kinds.
     pub(super) fn is_ours(&self) -> bool {
         self.resource.group == GROUP
+    }
+
+    /// Tells whether it is this kind, in whatever version.
+    pub(super) fn is(&self, kind: &GroupKind) -> bool {
+        self.resource.group == kind.group && self.resource.kind == kind.kind
     }
 
     /// Its group and kind, without a version.
@@ -106,6 +116,7 @@ impl Kinds {
                 resource,
                 scope,
                 listable,
+                watchable: can("watch"),
             };
             (key, kind)
         });

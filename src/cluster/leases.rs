@@ -53,5 +53,6 @@ fn lease() -> Kind {
         resource: ApiResource::erase::<Lease>(&()),
         scope: Scope::Namespaced,
         listable: true,
+        watchable: true,
     }
 }

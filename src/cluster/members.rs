@@ -24,7 +24,7 @@ impl Cluster {
         namespaces: &BTreeSet<String>,
         applyset: &str,
     ) -> Result<Vec<Arc<Live>>, ClusterError> {
-        if let Some(cache) = &self.cache {
+        if let Some(cache) = self.cache_of(kind) {
             let members = cache.members_in(self, kind, namespaces, applyset).await?;
             return Ok(metadata(&members));
         }
@@ -42,7 +42,7 @@ impl Cluster {
         namespaces: &BTreeSet<String>,
     ) -> Result<Vec<Arc<Live>>, ClusterError> {
         let selection = Selection::CoverageServices;
-        if let Some(cache) = &self.cache {
+        if let Some(cache) = self.cache_of(kind) {
             let services = cache.in_namespaces(self, kind, selection, namespaces);
             return Ok(metadata(&services.await?));
         }

@@ -32,8 +32,9 @@ pub struct SeenTarget {
     pub target: Result<Target, String>,
 }
 
-impl From<Parts> for SeenTarget {
-    fn from(parts: Parts) -> Self {
+impl SeenTarget {
+    /// Reads one; its metadata is kept as `keep` says.
+    pub(super) fn read(parts: Parts, keep: impl Fn(Live) -> Arc<Live>) -> Self {
         let Parts {
             metadata,
             spec,
@@ -48,7 +49,7 @@ impl From<Parts> for SeenTarget {
         let namespace = metadata.namespace.clone().unwrap_or_default();
         Self {
             target: Target::new(namespace, metadata.name.clone(), spec.as_ref(), Some(live)),
-            metadata: Arc::new(metadata),
+            metadata: keep(metadata),
         }
     }
 }
@@ -63,7 +64,7 @@ impl Cluster {
         kind: &Kind,
         namespaces: &BTreeSet<String>,
     ) -> Result<Vec<Arc<SeenTarget>>, ClusterError> {
-        if let Some(cache) = &self.cache {
+        if let Some(cache) = self.cache_of(kind) {
             return cache
                 .in_namespaces(self, kind, Selection::All, namespaces)
                 .await;
@@ -83,7 +84,7 @@ impl Cluster {
     /// # Errors
     /// As the server answers.
     pub async fn targets(&self, kind: &Kind) -> Result<Vec<Arc<SeenTarget>>, ClusterError> {
-        match &self.cache {
+        match self.cache_of(kind) {
             Some(cache) => cache.everywhere(self, kind, Selection::All).await,
             None => Ok(seen(
                 self.list::<Parts>(kind, None, None, Request::list).await?,
@@ -110,11 +111,11 @@ impl Cluster {
             .get(&segment(name), &GetParams::default())
             .map_err(invalid)?;
         let parts: Option<Parts> = self.optional(request).await?;
-        Ok(parts.map(|parts| Arc::new(parts.into())))
+        Ok(parts.map(|parts| Arc::new(SeenTarget::read(parts, Arc::new))))
     }
 }
 
 fn seen(parts: Vec<Parts>) -> Vec<Arc<SeenTarget>> {
-    let targets = parts.into_iter().map(SeenTarget::from);
-    targets.map(Arc::new).collect()
+    let seen = |parts| Arc::new(SeenTarget::read(parts, Arc::new));
+    parts.into_iter().map(seen).collect()
 }

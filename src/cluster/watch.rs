@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use futures_util::{Stream, StreamExt};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::ClusterError;
 use super::read::Listed;
@@ -80,6 +80,12 @@ pub(super) trait Sink<T>: Sync {
     /// Takes an object as it was at its end.
     fn delete(&self, object: T);
 
+    /// Is told that a watch goes on from what is known.
+    fn resume(&self);
+
+    /// Waits until a kind that was not there may be there.
+    fn may_be_there(&self) -> impl Future<Output = ()> + Send;
+
     /// Is told why the objects cannot be followed now.
     fn trouble(&self, error: &ClusterError);
 }
@@ -101,7 +107,15 @@ pub(super) async fn follow<F: Feed>(feed: &F, sink: &impl Sink<F::Object>) {
             }
             _ => sink.trouble(&error),
         }
-        sleep(pauses.after(&error)).await;
+        let pause = pauses.after(&error);
+        match error {
+            ClusterError::NotFound(_) => {
+                if timeout(pause, sink.may_be_there()).await.is_ok() {
+                    pauses.end();
+                }
+            }
+            _ => sleep(pause).await,
+        }
     }
 }
 
@@ -120,6 +134,7 @@ async fn step<F: Feed>(
     };
     let begin = Instant::now();
     let mut events = feed.watch(from.clone()).await?;
+    sink.resume();
     let mut silent = true;
     while let Some(event) = events.next().await {
         *from = match event? {

@@ -2,7 +2,6 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use futures_util::{FutureExt, stream};
-use tokio::time::timeout;
 
 use super::*;
 
@@ -21,6 +20,8 @@ struct Script {
     acts: Mutex<VecDeque<Act>>,
     log: Mutex<Vec<String>>,
     begin: Mutex<Option<Instant>>,
+    /// After how long a kind that is not there may be there.
+    defined: Option<Duration>,
 }
 
 impl Script {
@@ -86,6 +87,15 @@ impl Sink<u32> for Script {
         self.log(format!("deleted {object}"));
     }
 
+    fn resume(&self) {}
+
+    async fn may_be_there(&self) {
+        match self.defined {
+            Some(after) => sleep(after).await,
+            None => std::future::pending().await,
+        }
+    }
+
     fn trouble(&self, error: &ClusterError) {
         self.log(error.to_string());
     }
@@ -101,7 +111,10 @@ fn unreachable() -> ClusterError {
 
 /// All that happens within an hour.
 async fn hour(acts: impl IntoIterator<Item = Act>) -> Vec<String> {
-    let script = Script::default();
+    hour_of(Script::default(), acts).await
+}
+
+async fn hour_of(script: Script, acts: impl IntoIterator<Item = Act>) -> Vec<String> {
     script.acts.lock().unwrap().extend(acts);
     let followed = timeout(Duration::from_secs(3600), follow(&script, &script)).await;
     assert!(followed.is_err(), "it never ends");
@@ -214,11 +227,34 @@ async fn what_only_people_can_change_is_tried_slowly() {
         .filter_map(|line| line.strip_prefix("list after ")?.split(' ').next())
         .map(|seconds| seconds.parse().unwrap())
         .collect();
-    assert_eq!(pauses.len(), 9, "{log:?}");
-    assert!((15..=30).contains(&pauses[1]), "{pauses:?}");
-    let slow = &pauses[5..8];
+    assert_eq!(pauses.len(), 11, "{log:?}");
+    assert!((5..=10).contains(&pauses[1]), "{pauses:?}");
+    let slow = &pauses[6..];
     assert!(slow.iter().all(|p| (150..=300).contains(p)), "{pauses:?}");
     assert!(log.contains(&"not allowed: no".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_was_not_there_is_tried_as_soon_as_it_is_defined() {
+    let script = Script {
+        defined: Some(Duration::from_secs(2)),
+        ..Script::default()
+    };
+    let gone = || Act::List(Err(ClusterError::NotFound("no such resource".into())));
+    // Discovery may lag behind the definition.
+    let log = hour_of(script, [gone(), gone(), Act::List(Ok((&[3], 10)))]).await;
+    assert_eq!(
+        log,
+        [
+            "list after 0 s",
+            "no such resource",
+            "list after 2 s",
+            "no such resource",
+            "list after 2 s",
+            "all [3]",
+            "watch from 10 after 0 s",
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -54,7 +54,7 @@ impl Cluster {
         applyset: &str,
     ) -> Result<Vec<Workload>, ClusterError> {
         let selector = super::members::selector(applyset);
-        if let Some(cache) = &self.cache {
+        if let Some(cache) = self.cache_of(kind) {
             let members = cache.members_in(self, kind, namespaces, applyset).await?;
             return self.with_facts(kind, &members, Some(&selector)).await;
         }
@@ -74,7 +74,7 @@ impl Cluster {
         kind: &Kind,
         places: BTreeSet<Place>,
     ) -> Result<BTreeMap<Place, Deployment>, ClusterError> {
-        let workloads = match &self.cache {
+        let workloads = match self.cache_of(kind) {
             Some(cache) => {
                 let found = cache.of(self, kind, Selection::Presence, &places).await?;
                 self.with_facts(kind, &found, None).await?

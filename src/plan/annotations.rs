@@ -1,7 +1,5 @@
 //! Annotations and labels that people already have in their manifests, read as their tools read them.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use super::live::Live;
@@ -113,8 +111,8 @@ pub fn annotation<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
 }
 
 fn live_value<'a>(live: &'a Live, key: &str) -> Option<&'a str> {
-    let of = |map: &'a BTreeMap<String, String>| map.get(key).map(String::as_str);
-    of(&live.annotations).or_else(|| of(&live.labels))
+    let annotation = live.annotations.get(key);
+    annotation.or_else(|| live.labels.get(key))
 }
 
 fn said<'a>(marks: &[(&str, &str)], value: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
@@ -133,7 +131,7 @@ mod tests {
 
     fn live(key: &str, value: &str) -> Live {
         Live {
-            annotations: BTreeMap::from([(key.into(), value.into())]),
+            annotations: [(key, value)].into_iter().collect(),
             ..Live::default()
         }
     }

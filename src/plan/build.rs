@@ -191,7 +191,7 @@ fn annotations_of(live: &Live) -> Value {
     let annotations: Map<String, Value> = live
         .annotations
         .iter()
-        .map(|(key, value)| (key.clone(), Value::String(value.clone())))
+        .map(|(key, value)| (key.to_owned(), Value::String(value.to_owned())))
         .collect();
     serde_json::json!({ "metadata": { "annotations": annotations } })
 }

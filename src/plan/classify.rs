@@ -198,7 +198,7 @@ pub fn classify_child(
 ///
 /// A member of an apply set whose label was taken out has our entry as well, but not the labels of a child.
 pub fn is_orphaned_child(live: &Live) -> bool {
-    let labelled = |(key, value): (&str, &str)| live.labels.get(key).is_some_and(|v| v == value);
+    let labelled = |(key, value): (&str, &str)| live.labels.get(key) == Some(value);
     live.controller().is_none()
         && live.applyset().is_none()
         && live.ours().is_some()

@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 ///
 /// A [`serde_json::Value`] would do, but its maps take 600 bytes even for one key: half the memory and a fifth of the
 /// time of a run in which nothing has changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Fields(Box<[(Box<str>, Fields)]>);
 
 impl Fields {

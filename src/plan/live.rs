@@ -1,12 +1,13 @@
 //! What the API server's metadata tells of a live object.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::fields::Fields;
 use super::step::Expected;
+use super::string_map::StringMap;
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF, FIELD_MANAGER};
 
 /// A live object's metadata.
@@ -24,15 +25,15 @@ pub struct Live {
     /// Version, for preconditions.
     pub resource_version: String,
     /// Labels.
-    pub labels: BTreeMap<String, String>,
+    pub labels: StringMap,
     /// Annotations.
-    pub annotations: BTreeMap<String, String>,
+    pub annotations: StringMap,
     /// Owners.
     pub owner_references: Vec<Owner>,
     /// When deletion was asked for, if it was.
     pub deletion_timestamp: Option<String>,
-    /// Who owns which fields.
-    pub managed_fields: Vec<ManagedFields>,
+    /// Who owns which fields; objects with the same history may share them.
+    pub managed_fields: Arc<Vec<ManagedFields>>,
 }
 
 /// An entry of `metadata.ownerReferences`.
@@ -52,7 +53,7 @@ pub struct Owner {
 }
 
 /// An entry of `metadata.managedFields`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ManagedFields {
     /// Field manager.
@@ -79,12 +80,12 @@ impl Live {
 
     /// The apply set it is a member of.
     pub fn applyset(&self) -> Option<&str> {
-        self.labels.get(APPLYSET_PART_OF).map(String::as_str)
+        self.labels.get(APPLYSET_PART_OF)
     }
 
     /// The digest of what we last applied.
     pub fn applied_digest(&self) -> Option<&str> {
-        self.annotations.get(APPLIED_DIGEST).map(String::as_str)
+        self.annotations.get(APPLIED_DIGEST)
     }
 
     /// The owner that controls it.

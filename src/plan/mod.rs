@@ -18,6 +18,7 @@ mod prune;
 mod redact;
 mod rights;
 mod step;
+mod string_map;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +30,7 @@ pub use diff::diff;
 pub use health::{Health, health};
 pub use hold::hold_back;
 pub use known::Known;
-pub use live::Live;
+pub use live::{Live, ManagedFields};
 pub use managers::other_managers;
 pub use member::maybe_scaled;
 pub use order::depends_on;
@@ -37,3 +38,4 @@ pub use prune::{PruneRules, judge_contents, still_goes, takes_others_along};
 pub use redact::is_secret;
 pub use rights::{Account, Terms, least_rights, roles};
 pub use step::{Action, Body, Conflict, Expected, Plan, Step};
+pub use string_map::StringMap;

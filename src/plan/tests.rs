@@ -96,13 +96,13 @@ fn applied(object: &Value) -> Live {
     let mut live = Live::from_object(object).unwrap();
     live.uid = format!("uid-{}-{}", text("/kind"), text("/metadata/name"));
     live.resource_version = "1".into();
-    live.managed_fields = vec![ManagedFields {
+    live.managed_fields = Arc::new(vec![ManagedFields {
         manager: "covergence".into(),
         operation: "Apply".into(),
         api_version: text("/apiVersion"),
         fields: fields(object),
         ..ManagedFields::default()
-    }];
+    }]);
     live
 }
 
@@ -263,10 +263,10 @@ fn c53_a_service_of_that_name_is_taken_only_from_an_earlier_self() {
         let service = Arc::make_mut(known.services.values_mut().next().unwrap());
         service.owner_references.clear();
         if ours {
-            let entry = &mut service.managed_fields[0].fields;
+            let entry = &mut Arc::make_mut(&mut service.managed_fields)[0].fields;
             *entry = without(entry, &["f:metadata", "f:ownerReferences"]);
         } else {
-            service.managed_fields.clear();
+            service.managed_fields = Arc::default();
         }
         let plan = plan(&source, &known);
         assert_eq!(plan.steps.last().unwrap().action, expected, "{ours}");
@@ -283,9 +283,10 @@ fn a_hand_edit_is_undone_and_another_appliers_change_is_a_conflict() {
         let mut known = Known::default();
         member(&mut known, &source[0]);
         let live = Arc::make_mut(known.members.values_mut().next().unwrap());
-        let entry = &mut live.managed_fields[0].fields;
+        let managed = Arc::make_mut(&mut live.managed_fields);
+        let entry = &mut managed[0].fields;
         *entry = without(entry, &["f:data"]);
-        live.managed_fields.push(ManagedFields {
+        managed.push(ManagedFields {
             manager: "someone".into(),
             operation: operation.into(),
             fields: fields(&json!({ "data": { "k": "v" } })),
@@ -305,8 +306,8 @@ fn objects_of_others_are_refused_and_unowned_ones_adopted() {
     let judge = |change: &dyn Fn(&mut Live)| {
         let source = [config("a")];
         let mut live = applied(&source[0].object);
-        live.labels.clear();
-        live.managed_fields.clear();
+        live.labels = StringMap::default();
+        live.managed_fields = Arc::default();
         change(&mut live);
         let known = Known {
             others: [(source[0].id.clone(), Arc::new(live))].into(),
@@ -316,7 +317,7 @@ fn objects_of_others_are_refused_and_unowned_ones_adopted() {
     };
     let mark = |key: &str| {
         let key = key.to_owned();
-        move |live: &mut Live| drop(live.annotations.insert(key.clone(), "x".into()))
+        move |live: &mut Live| live.annotations = [(&*key, "x")].into_iter().collect()
     };
     assert_eq!(judge(&|_| {}), Action::Configure);
     assert_eq!(judge(&mark("meta.helm.sh/release-name")), Action::Refuse);
@@ -325,10 +326,10 @@ fn objects_of_others_are_refused_and_unowned_ones_adopted() {
         Action::Refuse
     );
     assert_eq!(
-        judge(&|live| drop(live.labels.insert(
-            "applyset.kubernetes.io/part-of".into(),
-            "applyset-other-v1".into()
-        ))),
+        judge(&|live| {
+            let label = ("applyset.kubernetes.io/part-of", "applyset-other-v1");
+            live.labels = [label].into_iter().collect();
+        }),
         Action::Refuse
     );
     assert_eq!(
@@ -361,8 +362,7 @@ fn c27_replicas_belong_to_the_autoscaler_where_there_is_one() {
     assert_eq!(left.steps[0].action, Action::Unchanged);
     // Should something else change, the autoscaler's number is what is sent.
     let live = Arc::make_mut(known.members.values_mut().next().unwrap());
-    live.annotations
-        .insert(APPLIED_DIGEST.into(), "another".into());
+    live.annotations = [(APPLIED_DIGEST, "another")].into_iter().collect();
     let changed = plan(&source, &known);
     let Body::Apply { object, .. } = &changed.steps[0].body else {
         panic!("nothing to send")
@@ -408,8 +408,9 @@ fn a_copied_label_makes_no_member() {
     let copy = config("copy");
     member(&mut known, &copy);
     let live = Arc::make_mut(known.members.get_mut(&copy.id).unwrap());
-    live.managed_fields[0].manager = "kubectl-expose".into();
-    live.managed_fields[0].operation = "Update".into();
+    let entry = &mut Arc::make_mut(&mut live.managed_fields)[0];
+    entry.manager = "kubectl-expose".into();
+    entry.operation = "Update".into();
     let plan = plan(&[config("a")], &known);
     assert_eq!(
         told(&plan).last(),

@@ -188,7 +188,7 @@ fn comes_by_itself(
     // The token of a ServiceAccount goes with it, without an owner reference (before v1.24 each account has one).
     let token = || {
         let account = live.annotations.get("kubernetes.io/service-account.name");
-        account.is_some_and(|name| accounts.contains(name.as_str()))
+        account.is_some_and(|name| accounts.contains(name))
     };
     match (kind.resource.group.as_str(), kind.resource.kind.as_str()) {
         ("", "ServiceAccount") => live.name == "default",

@@ -81,7 +81,7 @@ mod tests {
         let slice = |pods: &[(&str, bool)]| {
             let metadata = Live {
                 namespace: Some("n".into()),
-                labels: BTreeMap::from([("kubernetes.io/service-name".into(), "s".into())]),
+                labels: [("kubernetes.io/service-name", "s")].into_iter().collect(),
                 ..Live::default()
             };
             let pods = pods.iter().map(|(pod, ready)| ((*pod).to_owned(), *ready));

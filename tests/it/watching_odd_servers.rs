@@ -26,6 +26,23 @@ fn event(kind: &str, object: &Value) -> Value {
     json!({ "type": kind, "object": object })
 }
 
+/// A server that answers like this when it is asked for Syncs, and lets nobody see anything else.
+fn syncs(answer: impl Fn(&str, usize) -> Answer + Send + Sync + 'static) -> FakeApi {
+    FakeApi::start(move |target, before| match target.contains("/syncs?") {
+        true => answer(target, before),
+        false => Answer::refusal(403, "Forbidden"),
+    })
+}
+
+/// Requests for Syncs, without watches or only those.
+fn asked(server: &FakeApi, watches: bool) -> Vec<String> {
+    let asked = server.asked().into_iter();
+    let of_syncs = asked.filter(|target| target.contains("/syncs?"));
+    of_syncs
+        .filter(|target| target.contains("watch=true") == watches)
+        .collect()
+}
+
 fn watcher(server: &FakeApi) -> Watcher {
     Watcher::connect(&options(server))
 }
@@ -45,7 +62,7 @@ fn names(watcher: &Watcher) -> Result<Vec<String>, ClusterError> {
 
 #[test]
 fn after_an_expired_version_the_differences_are_told() {
-    let server = FakeApi::start(|_, before| match before {
+    let server = syncs(|_, before| match before {
         0 => list(10, &[sync("gone", 1), sync("same", 2), sync("changed", 3)]),
         1 => Answer::watch(
             vec![
@@ -93,10 +110,7 @@ fn after_an_expired_version_the_differences_are_told() {
         ]
     );
     assert_eq!(names(&watcher).unwrap(), ["changed", "last", "new", "same"]);
-    let watches = server
-        .asked()
-        .into_iter()
-        .filter(|target| target.contains("watch=true"));
+    let watches = asked(&server, true).into_iter();
     let from = |target: &str| target.split("resourceVersion=").nth(1).unwrap().to_owned();
     assert_eq!(
         watches.map(|target| from(&target)).collect::<Vec<_>>()[..2],
@@ -106,7 +120,7 @@ fn after_an_expired_version_the_differences_are_told() {
 
 #[test]
 fn a_list_whose_continue_token_expires_starts_anew() {
-    let server = FakeApi::start(|target, before| match before {
+    let server = syncs(|target, before| match before {
         0 => Answer::object(json!({
             "metadata": { "resourceVersion": "5", "continue": "token" }, "items": [sync("early", 1)],
         })),
@@ -121,12 +135,12 @@ fn a_list_whose_continue_token_expires_starts_anew() {
     let syncs =
         runtime.block_on(async { Cluster::connect(&options(&server)).await?.syncs().await });
     assert_eq!(syncs.unwrap().len(), 2);
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(asked(&server, false).len(), 3);
 }
 
 #[test]
 fn a_list_that_never_holds_is_given_up() {
-    let server = FakeApi::start(|target, _| {
+    let server = syncs(|target, _| {
         if target.contains("continue=") {
             return Answer::refusal(410, "Expired");
         }
@@ -140,7 +154,7 @@ fn a_list_that_never_holds_is_given_up() {
         matches!(error, ClusterError::Expired(_)) && error.is_transient(),
         "{error}"
     );
-    assert_eq!(server.asked().len(), 6);
+    assert_eq!(asked(&server, false).len(), 6);
 }
 
 /// CVE-2022-39272: one object with a value of the wrong type stopped the informer of its whole kind.
@@ -148,7 +162,7 @@ fn a_list_that_never_holds_is_given_up() {
 fn an_object_that_cannot_be_read_stops_no_other() {
     let mut poison = sync("poison", 3);
     poison["metadata"]["labels"] = json!(["not", "a", "map"]);
-    let server = FakeApi::start(move |_, before| match before {
+    let server = syncs(move |_, before| match before {
         0 => list(10, &[sync("a", 1), poison.clone(), sync("b", 2)]),
         1 => {
             let lines = vec![
@@ -164,16 +178,12 @@ fn an_object_that_cannot_be_read_stops_no_other() {
     assert_eq!(names(&watcher).unwrap(), ["a", "b"]);
     watcher.change("c");
     assert_eq!(names(&watcher).unwrap(), ["a", "b", "c"]);
-    let lists = server
-        .asked()
-        .into_iter()
-        .filter(|target| !target.contains("watch=true"));
-    assert_eq!(lists.count(), 1);
+    assert_eq!(asked(&server, false).len(), 1);
 }
 
 #[test]
 fn what_may_not_be_watched_is_told_to_who_reads_until_it_may() {
-    let server = FakeApi::start(|_, before| match before {
+    let server = syncs(|_, before| match before {
         0 => Answer::refusal(403, "Forbidden"),
         1 => list(10, &[sync("a", 1)]),
         _ => Answer::watch(Vec::new(), true),
@@ -189,7 +199,7 @@ fn what_may_not_be_watched_is_told_to_who_reads_until_it_may() {
 
 #[test]
 fn a_server_that_cannot_list_is_said_not_to_be_synced() {
-    let server = FakeApi::start(|_, _| Answer::refusal(500, "InternalError"));
+    let server = syncs(|_, _| Answer::refusal(500, "InternalError"));
     let watcher = watcher(&server);
     assert!(names(&watcher).unwrap_err().is_transient());
     let unsynced = watcher.cluster.synced().unwrap_err();
@@ -203,7 +213,7 @@ fn a_server_that_cannot_list_is_said_not_to_be_synced() {
 
 #[test]
 fn a_definition_that_is_gone_takes_its_objects_along() {
-    let server = FakeApi::start(|_, before| match before {
+    let server = syncs(|_, before| match before {
         0 => list(10, &[sync("a", 1)]),
         1 => Answer::watch(vec![event("ERROR", &status(410, "Expired"))], false),
         _ => Answer::refusal(404, "NotFound"),

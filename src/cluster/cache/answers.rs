@@ -11,7 +11,7 @@ use super::followed::Followed;
 use super::kept::{Kept, Object, Whole};
 use super::store::Store;
 use super::topic::Selection;
-use crate::api::split_api_version;
+use crate::api::{Scope, split_api_version};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds, Place};
 use crate::plan::Live;
 
@@ -48,12 +48,8 @@ impl Cache {
         selection: Selection,
         namespaces: &BTreeSet<String>,
     ) -> Result<Vec<Arc<T>>, ClusterError> {
-        let watches = self
-            .synced::<T>(cluster, kind, selection, namespaces)
-            .await?;
-        Ok(pick(&watches, namespaces, |store, picked| {
-            picked.extend(store.each().cloned());
-        }))
+        let all = |store: &Store<T>| store.each().cloned().collect();
+        self.pick(cluster, kind, selection, namespaces, all).await
     }
 
     /// Members of an apply set in these namespaces.
@@ -64,12 +60,31 @@ impl Cache {
         namespaces: &BTreeSet<String>,
         applyset: &str,
     ) -> Result<Vec<Arc<Object>>, ClusterError> {
+        let members = |store: &Store<Object>| store.members(applyset).cloned().collect();
+        self.pick(cluster, kind, Selection::Members, namespaces, members)
+            .await
+    }
+
+    async fn pick<T: Kept>(
+        &self,
+        cluster: &Cluster,
+        kind: &Kind,
+        selection: Selection,
+        namespaces: &BTreeSet<String>,
+        from: impl Fn(&Store<T>) -> Vec<Arc<T>>,
+    ) -> Result<Vec<Arc<T>>, ClusterError> {
+        if kind.scope == Scope::Namespaced && namespaces.is_empty() {
+            return Ok(Vec::new());
+        }
         let watches = self
-            .synced::<Object>(cluster, kind, Selection::Members, namespaces)
+            .synced::<T>(cluster, kind, selection, namespaces)
             .await?;
-        Ok(pick(&watches, namespaces, |store, picked| {
-            picked.extend(store.members(applyset).cloned());
-        }))
+        let mut picked: Vec<Arc<T>> = watches.iter().flat_map(|watch| watch.look(&from)).collect();
+        picked.retain(|object| {
+            let namespace = object.live().namespace.as_ref();
+            namespace.is_none_or(|namespace| namespaces.contains(namespace))
+        });
+        Ok(picked)
     }
 
     /// Those of these objects that are there.
@@ -134,24 +149,6 @@ impl Cache {
     }
 }
 
-fn pick<T: Kept>(
-    watches: &[Arc<Followed<T>>],
-    namespaces: &BTreeSet<String>,
-    from: impl Fn(&Store<T>, &mut Vec<Arc<T>>),
-) -> Vec<Arc<T>> {
-    let mut picked = Vec::new();
-    for watch in watches {
-        watch.look(|store| from(store, &mut picked));
-    }
-    let is_in = |live: &Live| {
-        live.namespace
-            .as_ref()
-            .is_none_or(|n| namespaces.contains(n))
-    };
-    picked.retain(|object| is_in(object.live()));
-    picked
-}
-
 impl Cluster {
     /// Reads a Sync, if it is there. One that is watched comes without its `managedFields`.
     ///
@@ -159,7 +156,7 @@ impl Cluster {
     /// As the server answers, but for "not found".
     pub async fn sync(&self, namespace: &str, name: &str) -> Result<Option<Value>, ClusterError> {
         let kind = Kind::sync();
-        let Some(cache) = &self.cache else {
+        let Some(cache) = self.cache_of(&kind) else {
             return self.get(&kind, Some(namespace), name).await;
         };
         let place = BTreeSet::from([(Some(namespace.to_owned()), name.to_owned())]);
@@ -175,7 +172,7 @@ impl Cluster {
     /// As the server answers.
     pub async fn syncs(&self) -> Result<Vec<Arc<Value>>, ClusterError> {
         let kind = Kind::sync();
-        let Some(cache) = &self.cache else {
+        let Some(cache) = self.cache_of(&kind) else {
             let all = self.list_objects(&kind, None, None).await?;
             return Ok(all.into_iter().map(Arc::new).collect());
         };

@@ -38,6 +38,11 @@ impl Discovery {
         locked(&self.changed).insert(group.to_owned(), Instant::now());
     }
 
+    /// When a definition of a group last changed, if any did.
+    pub fn changed(&self, group: &str) -> Option<Instant> {
+        locked(&self.changed).get(group).copied()
+    }
+
     /// What was answered about an `apiVersion`: its kinds, or that there is none. `watched` tells whether definitions are
     /// watched.
     pub fn kinds(&self, api_version: &str, watched: bool) -> Option<Option<Kinds>> {
@@ -45,13 +50,15 @@ impl Discovery {
         let (asked, answer) = kinds.get(api_version)?;
         let long = watched && answer.is_some();
         let (group, _) = split_api_version(api_version);
-        let changed = locked(&self.changed).get(group).copied();
-        holds(*asked, long, changed).then(|| answer.clone())
+        holds(*asked, long, self.changed(group)).then(|| answer.clone())
     }
 
     /// Keeps an answer about an `apiVersion`.
     pub fn keep_kinds(&self, api_version: &str, asked: Instant, answer: Option<Kinds>) {
-        locked(&self.kinds).insert(api_version.to_owned(), (asked, answer));
+        let mut kinds = locked(&self.kinds);
+        // Manifests may name whatever they like: what has been asked for once must not be remembered for ever.
+        kinds.retain(|_, (asked, _)| asked.elapsed() < HOLDS);
+        kinds.insert(api_version.to_owned(), (asked, answer));
     }
 
     /// What was answered about all `apiVersion`s. It is asked for only when something is not found.

@@ -1,29 +1,27 @@
-//! One watch: where its objects come from, what is known of them, and who waits for that.
+//! One watch: what is known of its objects, and who waits for that.
 
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::{Stream, StreamExt};
-use kube::Client;
-use kube::core::WatchEvent;
-use kube::core::params::{ListParams, WatchParams};
-use serde::Deserialize;
-use serde_json::Value;
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use super::changes::Change;
 use super::hub::Hub;
+use super::keeper::Keeper;
 use super::kept::{Kept, Written};
 use super::locked;
 use super::store::{News, Store};
 use super::topic::Topic;
 use crate::api::{GroupKind, ObjectId};
-use crate::cluster::read::{List, Listed, invalid, request};
-use crate::cluster::send::{ANSWER_WITHIN, Verb};
-use crate::cluster::watch::{Event, Feed, Sink, watch_seconds};
-use crate::cluster::{Cluster, ClusterError};
+use crate::cluster::ClusterError;
+use crate::cluster::read::Listed;
+use crate::cluster::send::ANSWER_WITHIN;
+use crate::cluster::watch::Sink;
+
+/// What was known when a watch broke is good for as long as an answer to a request may take; after that, reads fail as
+/// they would without a watch.
+const STALE_AFTER: Duration = ANSWER_WITHIN;
 
 /// How far a watch has come.
 #[derive(Clone, Debug)]
@@ -42,16 +40,21 @@ pub(in crate::cluster) struct Followed<T: Kept> {
     store: Mutex<Store<T>>,
     state: watch::Sender<State>,
     asked: Mutex<Instant>,
+    /// Since when what is known may be out of date, if it may.
+    troubled: Mutex<Option<Instant>>,
+    keeper: Keeper,
     hub: Arc<Hub>,
 }
 
 impl<T: Kept> Followed<T> {
-    pub fn new(topic: Topic, hub: Arc<Hub>) -> Self {
+    pub fn new(topic: Topic, keeper: Keeper, hub: Arc<Hub>) -> Self {
         Self {
+            keeper,
             topic,
             store: Mutex::default(),
             state: watch::Sender::new(State::Starting),
             asked: Mutex::new(Instant::now()),
+            troubled: Mutex::default(),
             hub,
         }
     }
@@ -106,14 +109,14 @@ impl<T: Kept> Followed<T> {
         } = &self.topic;
         let live = &answer.metadata;
         let is_here = namespace.is_none() || *namespace == live.namespace;
-        if is_here && self.topic.kind.group_kind() == *kind && selection.takes(&live.labels) {
-            let object = T::keep_written(answer, *selection);
+        if is_here && self.topic.kind.is(kind) && selection.takes(&live.labels) {
+            let object = T::keep_written(answer, &self.keeper);
             object.and_then(|object| locked(&self.store).put(object));
         }
     }
 
     pub fn note_deleted(&self, id: &ObjectId, uid: &str) {
-        if self.topic.kind.group_kind() == id.group_kind {
+        if self.topic.kind.is(&id.group_kind) {
             let place = (id.namespace.clone(), id.name.clone());
             locked(&self.store).forget(&place, uid);
         }
@@ -137,8 +140,14 @@ impl<T: Kept> Followed<T> {
         }
     }
 
+    /// Tells whether a trouble that began some time ago has made what is known worthless.
+    fn is_stale(&self) -> bool {
+        let mut troubled = locked(&self.troubled);
+        troubled.get_or_insert_with(Instant::now).elapsed() >= STALE_AFTER
+    }
+
     /// Changes the state, and says whether anybody may have been told of another one before.
-    fn become_(&self, state: State) -> bool {
+    fn turn(&self, state: State) -> bool {
         let before = self.state.send_replace(state);
         !matches!(before, State::Starting)
     }
@@ -149,9 +158,14 @@ impl<T: Kept> Sink<T> for Followed<T> {
         let mut store = locked(&self.store);
         let news = store.replace(listed.items, &listed.version);
         // Who waits for the first list sees all there is.
-        if self.become_(State::Synced) {
+        if self.turn(State::Synced) {
             self.tell(news);
         }
+    }
+
+    fn resume(&self) {
+        *locked(&self.troubled) = None;
+        self.turn(State::Synced);
     }
 
     fn apply(&self, object: T) {
@@ -164,6 +178,10 @@ impl<T: Kept> Sink<T> for Followed<T> {
         self.tell(store.end(object.live()));
     }
 
+    async fn may_be_there(&self) {
+        self.hub.defined(&self.topic.kind.resource.group).await;
+    }
+
     fn trouble(&self, error: &ClusterError) {
         tracing::warn!(watch = %self.topic, %error, "cannot be watched now");
         match error {
@@ -171,180 +189,78 @@ impl<T: Kept> Sink<T> for Followed<T> {
             ClusterError::NotFound(_) => {
                 let mut store = locked(&self.store);
                 let news = store.clear();
-                if self.become_(State::Synced) {
+                if self.turn(State::Synced) {
                     self.tell(news);
                 }
             }
-            ClusterError::Forbidden(_) => drop(self.become_(State::Failed(error.clone()))),
-            // What is known stays good for a while.
-            _ if self.is_synced() => {}
-            _ => drop(self.become_(State::Failed(error.clone()))),
+            ClusterError::Forbidden(_) => drop(self.turn(State::Failed(error.clone()))),
+            _ if self.is_synced() && !self.is_stale() => {}
+            _ => drop(self.turn(State::Failed(error.clone()))),
         }
     }
 }
 
-/// Where the objects of a topic come from.
-pub(super) struct Source<T> {
-    cluster: Cluster,
-    client: Client,
-    topic: Topic,
-    kept: PhantomData<fn() -> T>,
-}
+#[cfg(test)]
+mod tests {
+    use tokio::time::sleep;
 
-impl<T: Kept> Source<T> {
-    /// `client` is the one for watches.
-    pub fn new(cluster: Cluster, client: Client, topic: Topic) -> Self {
-        Self {
-            cluster,
-            client,
-            topic,
-            kept: PhantomData,
+    use super::super::kept::Object;
+    use super::super::topic::Selection;
+    use super::*;
+    use crate::cluster::Kind;
+
+    fn followed() -> Followed<Object> {
+        let topic = Topic {
+            kind: Kind::namespace(),
+            selection: Selection::All,
+            namespace: None,
+        };
+        let keeper = Keeper {
+            selection: Selection::All,
+            shared: Arc::default(),
+        };
+        Followed::new(topic, keeper, Arc::default())
+    }
+
+    fn none() -> Listed<Object> {
+        Listed {
+            items: Vec::new(),
+            version: "1".into(),
         }
     }
 
-    fn keep(&self, wire: T::Wire) -> Option<T> {
-        let kept = T::keep(wire, self.topic.selection);
-        if kept.is_none() {
-            self.left_out();
-        }
-        kept
+    #[tokio::test(start_paused = true)]
+    async fn what_is_known_outlives_a_short_trouble_only() {
+        let followed = followed();
+        let reset = ClusterError::Unreachable("reset".into());
+        followed.replace(none());
+        followed.trouble(&reset);
+        assert_eq!(followed.synced().await, Ok(()));
+        sleep(STALE_AFTER).await;
+        followed.trouble(&reset);
+        assert_eq!(followed.synced().await, Err(reset.clone()));
+        let unsynced = followed.unsynced().unwrap();
+        assert_eq!(
+            unsynced,
+            "Namespace: the API server cannot be reached: reset"
+        );
+        // Nothing was missed: the watch goes on from where it ended.
+        followed.resume();
+        assert_eq!(followed.synced().await, Ok(()));
+        // The next trouble is a new one.
+        followed.trouble(&reset);
+        assert_eq!(followed.synced().await, Ok(()));
     }
 
-    fn left_out(&self) {
-        tracing::warn!(watch = %self.topic, "an object cannot be read, and is left out");
-    }
-
-    /// Reads a page, and when that fails, each of its objects by itself.
-    fn page(&self, page: &[u8]) -> Result<List<T>, serde_json::Error> {
-        if let Ok(List { metadata, items }) = serde_json::from_slice::<List<T::Wire>>(page) {
-            let items = items.unwrap_or_default().into_iter();
-            return Ok(List {
-                metadata,
-                items: Some(items.filter_map(|wire| self.keep(wire)).collect()),
-            });
-        }
-        let List { metadata, items } = serde_json::from_slice::<List<Value>>(page)?;
-        let items = items.unwrap_or_default().into_iter();
-        let read = |item: Value| match T::Wire::deserialize(item) {
-            Ok(wire) => self.keep(wire),
-            Err(_) => {
-                self.left_out();
-                None
-            }
-        };
-        Ok(List {
-            metadata,
-            items: Some(items.filter_map(read).collect()),
-        })
-    }
-
-    fn event(
-        &self,
-        event: kube::Result<WatchEvent<T::Wire>>,
-    ) -> Option<Result<Event<T>, ClusterError>> {
-        let with_version = |object: T| {
-            let version = object.live().resource_version.clone();
-            (object, version)
-        };
-        let event = match event {
-            Ok(WatchEvent::Added(wire) | WatchEvent::Modified(wire)) => {
-                let (object, version) = with_version(self.keep(wire)?);
-                Ok(Event::Applied(object, version))
-            }
-            Ok(WatchEvent::Deleted(wire)) => {
-                let (object, version) = with_version(self.keep(wire)?);
-                Ok(Event::Deleted(object, version))
-            }
-            Ok(WatchEvent::Bookmark(mark)) => Ok(Event::Bookmark(mark.metadata.resource_version)),
-            Ok(WatchEvent::Error(status)) => Err((*status).into()),
-            Err(error) if is_unreadable(&error) => {
-                self.left_out();
-                return None;
-            }
-            Err(error) => Err(error.into()),
-        };
-        Some(event)
-    }
-}
-
-/// Tells whether a line of a watch was not understood. kube takes such a line for a `Status` if it can, and it can:
-/// no field of that is required.
-fn is_unreadable(error: &kube::Error) -> bool {
-    match error {
-        kube::Error::SerdeError(_) => true,
-        kube::Error::Api(status) => status.code == 0,
-        _ => false,
-    }
-}
-
-impl<T: Kept> Feed for Source<T> {
-    type Object = T;
-
-    async fn list(&self) -> Result<Listed<T>, ClusterError> {
-        let Topic {
-            kind,
-            selection,
-            namespace,
-        } = &self.topic;
-        let objects = request(kind, namespace.as_deref());
-        let build = |params: &ListParams| {
-            if T::METADATA_ONLY {
-                objects.list_metadata(params)
-            } else {
-                objects.list(params)
-            }
-        };
-        let selector = selection.selector();
-        let page = |page: &[u8]| self.page(page);
-        self.cluster
-            .list_pages(selector.as_deref(), build, page)
-            .await
-    }
-
-    async fn watch(
-        &self,
-        from: String,
-    ) -> Result<impl Stream<Item = Result<Event<T>, ClusterError>> + Send + Unpin, ClusterError>
-    {
-        let Topic {
-            kind,
-            selection,
-            namespace,
-        } = &self.topic;
-        let params = WatchParams {
-            label_selector: selection.selector(),
-            timeout: Some(watch_seconds()),
-            ..WatchParams::default()
-        };
-        let objects = request(kind, namespace.as_deref());
-        let request = if T::METADATA_ONLY {
-            objects.watch_metadata(&params, &from)
-        } else {
-            objects.watch(&params, &from)
-        };
-        let mut request = request.map_err(invalid)?;
-        self.cluster.identity.sign(request.headers_mut());
-        let answer = timeout(
-            ANSWER_WITHIN,
-            self.client.request_events::<T::Wire>(request),
-        )
-        .await;
-        let (code, events) = match answer {
-            Ok(Ok(events)) => (200, Ok(events)),
-            Ok(Err(error)) => {
-                let code = match &error {
-                    kube::Error::Api(status) => status.code,
-                    _ => 0,
-                };
-                (code, Err(error.into()))
-            }
-            Err(_) => {
-                let message = "no answer to a watch".to_owned();
-                (0, Err(ClusterError::Unavailable(message)))
-            }
-        };
-        self.cluster.observe(Verb::Watch, code);
-        let events = events?.filter_map(|event| std::future::ready(self.event(event)));
-        Ok(Box::pin(events))
+    #[tokio::test(start_paused = true)]
+    async fn what_was_never_known_is_waited_for_or_told_why() {
+        let followed = followed();
+        let waits = tokio::time::timeout(Duration::from_secs(60), followed.synced());
+        assert!(waits.await.is_err());
+        let forbidden = ClusterError::Forbidden("no".into());
+        followed.trouble(&forbidden);
+        assert_eq!(followed.synced().await, Err(forbidden));
+        followed.replace(none());
+        assert_eq!(followed.synced().await, Ok(()));
     }
 }

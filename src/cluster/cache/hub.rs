@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use tokio::sync::Notify;
+
 use super::changes::{Change, Pending};
 use super::discovery::Discovery;
 use super::locked;
@@ -14,6 +16,7 @@ pub(in crate::cluster) struct Hub {
     pub(super) pending: Pending,
     pub(super) discovery: Discovery,
     writes: Mutex<HashMap<ObjectId, Unanswered>>,
+    definitions: Notify,
 }
 
 /// Writes of one object that have no answer yet. A watch may tell of a write before its answer is here.
@@ -51,6 +54,18 @@ impl Hub {
     fn note_definition(&self, id: &ObjectId) {
         if id.group_kind.is_definition() {
             self.discovery.note_definition(&id.name);
+            self.definitions.notify_waiters();
+        }
+    }
+
+    /// Waits until a definition of a group changes.
+    pub async fn defined(&self, group: &str) {
+        let begin = self.discovery.changed(group);
+        while self.discovery.changed(group) == begin {
+            let changes = self.definitions.notified();
+            if self.discovery.changed(group) == begin {
+                changes.await;
+            }
         }
     }
 
@@ -185,5 +200,30 @@ mod tests {
         hub.tell(change(Some("3"), Some("4")));
         drop(write);
         assert_eq!(told(&hub), Some((Some("3".into()), Some("4".into()))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_a_definition_is_woken_by_one_of_its_group() {
+        let hub = Arc::<Hub>::default();
+        let define = |name: &str| {
+            let id = ObjectId {
+                group_kind: GroupKind::definition(),
+                namespace: None,
+                name: name.into(),
+            };
+            hub.tell(Change {
+                id,
+                before: None,
+                after: Some(live("1")),
+            });
+        };
+        define("things.a.io");
+        let mut waits = std::pin::pin!(hub.defined("a.io"));
+        let minute = std::time::Duration::from_secs(60);
+        assert!(tokio::time::timeout(minute, &mut waits).await.is_err());
+        define("things.b.io");
+        assert!(tokio::time::timeout(minute, &mut waits).await.is_err());
+        define("others.a.io");
+        waits.await;
     }
 }

@@ -6,10 +6,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Cache;
+use super::keeper::Keeper;
 use super::shelf::Shelf;
-use super::topic::Selection;
-use crate::api::names::APPLYSET_PART_OF;
-use crate::cluster::endpoints::{SERVICE_NAME, Slice, WireSlice};
+use crate::cluster::endpoints::{Slice, WireSlice};
 use crate::cluster::read::MetadataOnly;
 use crate::cluster::targets::{Parts, SeenTarget};
 use crate::cluster::workloads::Facts;
@@ -27,10 +26,10 @@ pub(in crate::cluster) trait Kept: Sized + Send + Sync + 'static {
     fn shelf(cache: &Cache) -> &Shelf<Self>;
 
     /// Keeps what is needed; `None` when that cannot be read.
-    fn keep(wire: Self::Wire, selection: Selection) -> Option<Self>;
+    fn keep(wire: Self::Wire, keeper: &Keeper) -> Option<Self>;
 
     /// Keeps what is needed of what a write was answered with; `None` when that is not enough.
-    fn keep_written(answer: &Written, selection: Selection) -> Option<Self>;
+    fn keep_written(answer: &Written, keeper: &Keeper) -> Option<Self>;
 
     /// Its metadata, to be shared.
     fn metadata(&self) -> &Arc<Live>;
@@ -57,14 +56,9 @@ pub(in crate::cluster) struct Object {
 }
 
 impl Object {
-    fn new(mut metadata: Live, selection: Selection) -> Self {
-        if selection == Selection::Presence {
-            metadata.managed_fields = Vec::new();
-            metadata.annotations.clear();
-            metadata.labels.retain(|key, _| key == APPLYSET_PART_OF);
-        }
+    fn new(metadata: Live, keeper: &Keeper) -> Self {
         Self {
-            metadata: Arc::new(metadata),
+            metadata: keeper.metadata(metadata),
             facts: OnceLock::new(),
         }
     }
@@ -78,12 +72,12 @@ impl Kept for Object {
         &cache.objects
     }
 
-    fn keep(wire: MetadataOnly, selection: Selection) -> Option<Self> {
-        Some(Self::new(wire.metadata, selection))
+    fn keep(wire: MetadataOnly, keeper: &Keeper) -> Option<Self> {
+        Some(Self::new(wire.metadata, keeper))
     }
 
-    fn keep_written(answer: &Written, selection: Selection) -> Option<Self> {
-        Some(Self::new(answer.metadata.clone(), selection))
+    fn keep_written(answer: &Written, keeper: &Keeper) -> Option<Self> {
+        Some(Self::new(answer.metadata.clone(), keeper))
     }
 
     fn metadata(&self) -> &Arc<Live> {
@@ -99,17 +93,18 @@ impl Kept for SeenTarget {
         &cache.targets
     }
 
-    fn keep(wire: Parts, _: Selection) -> Option<Self> {
-        Some(wire.into())
+    fn keep(wire: Parts, keeper: &Keeper) -> Option<Self> {
+        Some(Self::read(wire, |live| keeper.metadata(live)))
     }
 
-    fn keep_written(answer: &Written, _: Selection) -> Option<Self> {
+    fn keep_written(answer: &Written, keeper: &Keeper) -> Option<Self> {
         let object = answer.object.as_ref()?;
-        Some(Self::from(Parts {
+        let parts = Parts {
             metadata: answer.metadata.clone(),
             spec: object.get("spec").cloned(),
             status: object.get("status").cloned(),
-        }))
+        };
+        Self::keep(parts, keeper)
     }
 
     fn metadata(&self) -> &Arc<Live> {
@@ -125,12 +120,12 @@ pub(in crate::cluster) struct Whole {
 }
 
 impl Whole {
-    fn new(metadata: Live, mut object: Value) -> Self {
+    fn new(metadata: Live, mut object: Value, keeper: &Keeper) -> Self {
         if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.remove("managedFields");
         }
         Self {
-            metadata: Arc::new(metadata),
+            metadata: keeper.metadata(metadata),
             object: Arc::new(object),
         }
     }
@@ -144,13 +139,13 @@ impl Kept for Whole {
         &cache.syncs
     }
 
-    fn keep(wire: Value, _: Selection) -> Option<Self> {
-        Some(Self::new(Live::from_object(&wire).ok()?, wire))
+    fn keep(wire: Value, keeper: &Keeper) -> Option<Self> {
+        Some(Self::new(Live::from_object(&wire).ok()?, wire, keeper))
     }
 
-    fn keep_written(answer: &Written, _: Selection) -> Option<Self> {
+    fn keep_written(answer: &Written, keeper: &Keeper) -> Option<Self> {
         let object = answer.object.clone()?;
-        Some(Self::new(answer.metadata.clone(), object))
+        Some(Self::new(answer.metadata.clone(), object, keeper))
     }
 
     fn metadata(&self) -> &Arc<Live> {
@@ -166,17 +161,12 @@ impl Kept for Slice {
         &cache.slices
     }
 
-    fn keep(wire: WireSlice, _: Selection) -> Option<Self> {
-        let mut slice = Self::from(wire);
-        let metadata = Arc::make_mut(&mut slice.metadata);
-        metadata.managed_fields = Vec::new();
-        metadata.annotations.clear();
-        metadata.labels.retain(|key, _| key == SERVICE_NAME);
-        Some(slice)
+    fn keep(wire: WireSlice, keeper: &Keeper) -> Option<Self> {
+        Some(Self::read(wire, |live| keeper.metadata(live)))
     }
 
     /// They are the controller manager's to write.
-    fn keep_written(_: &Written, _: Selection) -> Option<Self> {
+    fn keep_written(_: &Written, _: &Keeper) -> Option<Self> {
         None
     }
 

@@ -8,8 +8,11 @@ mod changes;
 mod discovery;
 mod followed;
 mod hub;
+mod keeper;
 mod kept;
+mod shared;
 mod shelf;
+mod source;
 mod store;
 #[cfg(test)]
 mod store_tests;
@@ -28,6 +31,7 @@ use self::hub::Hub;
 pub(super) use self::hub::Writing;
 use self::kept::Whole;
 pub(super) use self::kept::{Kept, Object, Written};
+use self::shared::Shared;
 use self::shelf::Shelf;
 pub(super) use self::topic::{Selection, Topic};
 use super::endpoints::Slice;
@@ -47,6 +51,7 @@ pub(super) struct Cache {
     syncs: Shelf<Whole>,
     slices: Shelf<Slice>,
     hub: Arc<Hub>,
+    shared: Arc<Shared>,
 }
 
 impl Cluster {
@@ -65,6 +70,7 @@ impl Cluster {
             syncs: Shelf::default(),
             slices: Shelf::default(),
             hub: Arc::clone(&hub),
+            shared: Arc::default(),
         };
         let cluster = Self {
             cache: Some(Arc::new(cache)),
@@ -97,6 +103,11 @@ impl Cluster {
         }
     }
 
+    /// The watches, if there are any and the kind can be watched.
+    pub(super) fn cache_of(&self, kind: &Kind) -> Option<&Cache> {
+        self.cache.as_deref().filter(|_| kind.watchable)
+    }
+
     /// The same, with every read answered by the server. A watch has no guard either: it does not write.
     fn without_cache(&self) -> Self {
         Self {
@@ -122,6 +133,10 @@ impl Cache {
             namespace: namespace.cloned(),
         };
         let ask = |namespace| T::shelf(self).ask(self, cluster, topic(namespace));
+        if kind.is_ours() {
+            // A kind that is not there yet is tried again as soon as it is defined.
+            self.definitions();
+        }
         let everywhere = ask(None);
         match everywhere.synced().await {
             Ok(()) => return Ok(vec![everywhere]),
@@ -140,10 +155,16 @@ impl Cache {
     /// Tells whether definitions are watched, once it is known. Who asks for kinds waits for that, so that no change can
     /// fall between the answer and the watch.
     async fn watches_definitions(&self) -> bool {
-        let (kind, nowhere) = (Kind::definition(), BTreeSet::new());
-        self.synced::<Object>(&self.owner, &kind, Selection::Presence, &nowhere)
-            .await
-            .is_ok()
+        self.definitions().synced().await.is_ok()
+    }
+
+    fn definitions(&self) -> Arc<Followed<Object>> {
+        let topic = Topic {
+            kind: Kind::definition(),
+            selection: Selection::Presence,
+            namespace: None,
+        };
+        self.objects.ask(self, &self.owner, topic)
     }
 
     fn unsynced(&self) -> Vec<String> {

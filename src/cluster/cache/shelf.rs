@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use tokio_util::task::AbortOnDropHandle;
 
-use super::followed::{Followed, Source};
+use super::followed::Followed;
+use super::keeper::Keeper;
 use super::kept::{Kept, Written};
+use super::source::Source;
 use super::topic::{Topic, TopicKey};
 use super::{Cache, locked};
 use crate::api::{GroupKind, ObjectId};
@@ -39,8 +41,13 @@ impl<T: Kept> Shelf<T> {
         let key = (Arc::clone(&cluster.identity), topic.key());
         let mut running = locked(&self.0);
         let found = running.entry(key).or_insert_with(|| {
-            let followed = Arc::new(Followed::new(topic.clone(), Arc::clone(&cache.hub)));
-            let source = Source::new(cluster.without_cache(), cache.client.clone(), topic);
+            let keeper = Keeper {
+                selection: topic.selection,
+                shared: Arc::clone(&cache.shared),
+            };
+            let hub = Arc::clone(&cache.hub);
+            let followed = Arc::new(Followed::new(topic.clone(), keeper.clone(), hub));
+            let source = Source::new(cluster.without_cache(), cache.client.clone(), topic, keeper);
             let sink = Arc::clone(&followed);
             let task = tokio::spawn(async move { follow(&source, &*sink).await });
             Running {

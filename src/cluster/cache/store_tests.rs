@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::kept::Object;
@@ -13,7 +12,7 @@ fn live(name: &str, uid: &str, version: u32, set: &str) -> Live {
         namespace: Some("shop".into()),
         uid: uid.into(),
         resource_version: version.to_string(),
-        labels: BTreeMap::from([(APPLYSET_PART_OF.into(), set.into())]),
+        labels: [(APPLYSET_PART_OF, set)].into_iter().collect(),
         ..Live::default()
     }
 }

@@ -1,9 +1,8 @@
 //! What one watch is about.
 
-use std::collections::BTreeMap;
-
 use crate::api::names::{APPLYSET_PART_OF, COMPONENT, MANAGED_BY};
 use crate::cluster::Kind;
+use crate::plan::StringMap;
 
 /// Which objects of a kind are watched, and how much of each is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,8 +36,8 @@ impl Selection {
     }
 
     /// Tells whether an object with these labels is selected.
-    pub fn takes(self, labels: &BTreeMap<String, String>) -> bool {
-        let has = |(key, value): (&str, &str)| labels.get(key).is_some_and(|own| own == value);
+    pub fn takes(self, labels: &StringMap) -> bool {
+        let has = |(key, value): (&str, &str)| labels.get(key) == Some(value);
         match self {
             Self::Members => labels.contains_key(APPLYSET_PART_OF),
             Self::CoverageServices => has(MANAGED_BY) && has(COMPONENT),

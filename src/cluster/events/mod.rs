@@ -58,6 +58,7 @@ impl EventWriter {
             resource: ApiResource::erase::<Event>(&()),
             scope: Scope::Namespaced,
             listable: true,
+            watchable: true,
         };
         let mut table = Table::default();
         while let Some(report) = self.queue.recv().await {

@@ -158,7 +158,7 @@ impl Triggers {
     fn slice(&self, id: &ObjectId, live: Option<&Live>) {
         let service = live.and_then(|live| live.labels.get(SERVICE_NAME));
         if let (Some(service), Some(namespace)) = (service, &id.namespace) {
-            let place = (namespace.clone(), service.clone());
+            let place = (namespace.clone(), service.to_owned());
             self.look_at_targets(self.targets.by_service.get(&place));
         }
     }
@@ -206,7 +206,7 @@ impl Triggers {
 /// Tells whether a Sync asks for something new, and does not only have another status.
 fn is_news(before: Option<&Live>, after: Option<&Live>) -> bool {
     let asks = |live: &Live| {
-        let request = live.annotations.get(REQUESTED_AT).cloned();
+        let request = live.annotations.get(REQUESTED_AT).map(str::to_owned);
         (
             live.uid.clone(),
             live.generation,

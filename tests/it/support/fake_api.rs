@@ -58,7 +58,7 @@ pub struct FakeApi {
 }
 
 impl FakeApi {
-    /// `answer` gets path and query of each GET, and how many came before it.
+    /// `answer` gets path and query of each GET, and how many of the same path came before it.
     pub fn start(answer: impl Fn(&str, usize) -> Answer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -103,8 +103,11 @@ fn serve(
     while !lines.next()?.ok()?.is_empty() {}
     let before = {
         let mut log = log.lock().unwrap();
+        let path = |target: &str| target.split('?').next().unwrap().to_owned();
+        let same = log.iter().filter(|asked| path(asked) == path(&target));
+        let before = same.count();
         log.push(target.clone());
-        log.len() - 1
+        before
     };
     let Answer {
         code,
