@@ -16,7 +16,8 @@ use crate::render::Target;
 /// Looks at a Target and does what is to be done.
 pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
     let name = job.key;
-    let span = info_span!("target", target = %name);
+    // In the log, `target` is the module that a line comes from.
+    let span = info_span!("target", closurejvmtarget = %name);
     look(&context, &name).instrument(span).await
 }
 
