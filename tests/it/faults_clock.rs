@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::audit::{Audit, Event};
+use crate::support::audit::{Audit, Event, is_quiet};
 use crate::support::controller::{Setup, directory_sync};
 use crate::support::lab::{api, eventually, shared};
 use crate::support::manifest::config_map;
@@ -132,6 +132,7 @@ fn a_clock_that_jumps_moves_no_work_and_touches_no_status() {
     // They were ready all the time, and none of the jumps was taken for a change of that.
     let after: Vec<Value> = (0..SYNCS).map(since).collect();
     assert_eq!(after, before);
+    is_quiet(&users.each_ref());
     let writes = || -> Vec<Event> {
         let all = users.iter().flat_map(Audit::writes);
         all.filter(|event| event.resource != "leases").collect()

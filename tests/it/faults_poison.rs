@@ -111,9 +111,9 @@ fn a_poisoned_target_does_not_stop_the_others() {
     is_ready(&api, "default", "it");
     for (name, _) in poison() {
         eventually(&format!("the log tells of {name}"), || {
-            let told = controller.logged(&format!("default/{name}"));
+            let told = controller.logged(&format!("\"default/{name}\""));
             told.iter()
-                .any(|line| line.contains("WARN") || line.contains("ERROR"))
+                .any(|line| line.contains("\"level\":\"warn\""))
                 .then_some(())
         });
     }

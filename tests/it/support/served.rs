@@ -41,7 +41,8 @@ impl Served {
         self.work.git(&["clone", "-q", "--bare", ".", bare]);
         // Also the branch that its HEAD names may be deleted.
         let setting = ["receive.denyDeleteCurrent", "ignore"];
-        self.work.git(&["-C", bare, "config", setting[0], setting[1]]);
+        self.work
+            .git(&["-C", bare, "config", setting[0], setting[1]]);
         self.work.git(&["remote", "add", "origin", bare]);
     }
 
