@@ -82,6 +82,12 @@ struct Shared {
     done: Mutex<BTreeMap<Fault, usize>>,
 }
 
+impl Shared {
+    fn note(&self, fault: Fault) {
+        *self.done.lock().unwrap().entry(fault).or_default() += 1;
+    }
+}
+
 impl Proxy {
     /// In front of the API server of a lab, without faults.
     pub fn new(lab: &Path) -> Self {
@@ -212,9 +218,8 @@ async fn answer(State(state): State<Arc<Shared>>, head: Parts, body: Bytes) -> R
     state.asked.fetch_add(1, Ordering::Relaxed);
     let fault = (state.rule.lock().unwrap())(&asked);
     let happens = || {
-        let fault = fault.unwrap();
         println!("{fault:?}: {} {}", head.method, head.uri);
-        *state.done.lock().unwrap().entry(fault).or_default() += 1;
+        fault.into_iter().for_each(|fault| state.note(fault));
     };
     match fault {
         None if asked.is_watch() => {
@@ -246,8 +251,8 @@ async fn answer(State(state): State<Arc<Shared>>, head: Parts, body: Bytes) -> R
         }
         Some(Fault::Cut) => {
             let answer = forward(&state, &head, body).await;
-            happens();
-            answer.map(cut)
+            let state = state.clone();
+            answer.map(|body| cut(body, move || state.note(Fault::Cut)))
         }
         Some(Fault::GoneEvent) => {
             happens();
@@ -302,12 +307,12 @@ fn broken() -> axum::Error {
     axum::Error::new("the connection is reset")
 }
 
-/// The first half of the first piece, and no more.
-fn cut(body: Body) -> Body {
-    let half = body
-        .into_data_stream()
-        .take(1)
-        .map(|piece| piece.map(|mut piece| piece.split_to(piece.len() / 2)));
+/// The first half of the first piece, and no more; `happens` when there is one.
+fn cut(body: Body, happens: impl Fn() + Send + 'static) -> Body {
+    let half = body.into_data_stream().take(1).map(move |piece| {
+        happens();
+        piece.map(|mut piece| piece.split_to(piece.len() / 2))
+    });
     let end = stream::once(async {
         // What comes at once with the end of it is not even sent.
         tokio::time::sleep(Duration::from_millis(20)).await;
