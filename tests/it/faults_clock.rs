@@ -63,9 +63,16 @@ fn a_clock_that_jumps_moves_no_work_and_touches_no_status() {
     becomes(api(), &[&ns.name], &wanted);
     eventually("two replicas know of each other", || {
         let leases = leases(&ns);
-        let know = |lease: &Value| lease.to_string().matches(',').count() >= 1;
+        let know = |lease: &Value| {
+            let members = &lease["annotations"]["closurejvm.io/members"];
+            members
+                .as_str()
+                .is_some_and(|members| members.contains(','))
+        };
         (leases.len() == 2 && leases.iter().all(know)).then_some(())
     });
+    // What one gives up, the other one has by then.
+    thread::sleep(Duration::from_secs(4));
     // Settled: what each does from now on is its own.
     let wanted = change("settled");
     becomes(api(), &[&ns.name], &wanted);
