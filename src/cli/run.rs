@@ -32,6 +32,12 @@ const END_WITHIN: Duration = Duration::from_secs(4);
 const LEASE: Duration = Duration::from_secs(15);
 
 pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
+    if let Err(error) = std::fs::metadata(&args.config) {
+        let path = args.config.display();
+        return Err(CliError::usage(format!(
+            "read the configuration {path}: {error}"
+        )));
+    }
     let stop = CancellationToken::new();
     end_on_signals(&stop)?;
     let options = settings::connect_options(&args.cluster);
@@ -51,7 +57,7 @@ pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
 
     let metrics = Metrics::default();
     let observed = metrics.clone();
-    let concurrency = usize::from(args.cluster.concurrency);
+    let concurrency = args.cluster.requests_in_flight(first.config.concurrency);
     let cluster = cluster
         .observed(Arc::new(move |verb, code| {
             let answered = (code != 0).then_some(code);
@@ -155,9 +161,13 @@ fn tell(configuration: &Configuration) {
             .position
             .map_or(String::new(), |at| format!(":{}:{}", at.line, at.column));
         let (file, message) = (&diagnostic.file, &diagnostic.message);
+        let hint = match &diagnostic.hint {
+            Some(hint) => format!(" ({hint})"),
+            None => String::new(),
+        };
         match diagnostic.severity {
-            Severity::Error => tracing::error!("{file}{place}: {message}"),
-            Severity::Warning => tracing::warn!("{file}{place}: {message}"),
+            Severity::Error => tracing::error!("{file}{place}: {message}{hint}"),
+            Severity::Warning => tracing::warn!("{file}{place}: {message}{hint}"),
         }
     }
 }

@@ -56,7 +56,8 @@ pub(super) struct Cache {
 
 impl Cluster {
     /// The same API server, whose reads are answered from watches where that is possible, and what the watches see.
-    /// All that is made from it shares them.
+    /// All that is made from it shares them. Whoever is to be told of its requests, or is to limit them, comes first:
+    /// what is watched for all users is asked for as this cluster would.
     ///
     /// # Errors
     /// When the configuration cannot be used.

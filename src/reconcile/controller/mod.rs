@@ -36,8 +36,9 @@ use crate::lease::Shards;
 use crate::metrics::{self, Metrics};
 use crate::web::{Health, HookTarget};
 
-/// Syncs that may be at work at once. They share the requests in flight; this bounds the memory of their plans.
-const SYNCS_AT_ONCE: usize = 64;
+/// Syncs that may be at work at once: more than people have, since each may wait for health for minutes, and none is to wait
+/// for another. What they share is the requests in flight.
+const SYNCS_AT_ONCE: usize = 10_000;
 
 /// Targets that may be at work at once. Each is a few requests.
 const TARGETS_AT_ONCE: usize = 32;

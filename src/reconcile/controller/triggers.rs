@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::configured::Said;
 use super::context::Context;
@@ -23,6 +24,10 @@ const SERVICE_NAME: &str = "kubernetes.io/service-name";
 /// Between two looks at whether all watches are synced, for readiness.
 const LOOK_AT_WATCHES: Duration = Duration::from_millis(200);
 
+/// How often everything is looked at although nothing has changed. Answered from watches, that takes no request; watches
+/// that nothing was read from in two of these rounds are nobody's any more.
+const ROUND: Duration = Duration::from_secs(30 * 60);
+
 /// Before the first lists are tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 
@@ -36,6 +41,7 @@ pub async fn watch(
 ) {
     let mut shares = context.shards.changes();
     let mut looks = tokio::time::interval(LOOK_AT_WATCHES);
+    let mut rounds = tokio::time::interval_at(Instant::now() + ROUND, ROUND);
     let mut triggers = Triggers {
         context: Arc::clone(&context),
         targets: Targets::default(),
@@ -54,6 +60,10 @@ pub async fn watch(
             Some(id) = written.recv() => triggers.note_written(&id).await,
             Ok(()) = shares.changed() => triggers.look_at_everything().await,
             () = context.look_at_everything.notified() => triggers.look_at_everything().await,
+            _ = rounds.tick() => {
+                context.cluster.stop_unused(2 * ROUND);
+                triggers.look_at_everything().await;
+            }
             _ = looks.tick() => match context.cluster.synced() {
                 Ok(()) => ready.open(),
                 Err(why) => ready.shut(why.join("; ")),
