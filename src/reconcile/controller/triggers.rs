@@ -223,8 +223,13 @@ impl Triggers {
         for name in named.chain(context.configured.said().syncs.keys().cloned()) {
             context.syncs.add(name, Why::News);
         }
-        for name in self.targets.known.keys() {
-            context.targets.add(name.clone(), Why::Look);
+        // Also those that cannot be read: that is told of them.
+        let targets = context.cluster.targets(&Kind::target()).await;
+        for seen in targets.unwrap_or_default() {
+            if let Some(namespace) = seen.metadata.namespace.clone() {
+                let name = seen.metadata.name.clone();
+                context.targets.add(Name { namespace, name }, Why::Look);
+            }
         }
     }
 }
