@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -43,6 +43,8 @@ pub struct Setup<'a> {
     pub args: &'a [&'a str],
     /// Its environment.
     pub env: &'a [(&'a str, &'a str)],
+    /// A program and its first arguments that become the controller in the end, such as `env A=B`.
+    pub by: &'a [&'a str],
 }
 
 impl<'a> Setup<'a> {
@@ -57,6 +59,7 @@ impl<'a> Setup<'a> {
             syncs: &[],
             args: &[],
             env: &[],
+            by: &[],
         }
     }
 
@@ -97,6 +100,7 @@ impl<'a> Setup<'a> {
         }
         let (mut command, home) = run.args(self.args).into_parts();
         command.envs(self.env.iter().copied());
+        let mut command = started_by(self.by, command);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -218,6 +222,25 @@ pub fn sync(namespace: &str, name: &str, spec: Value) -> Value {
         "metadata": { "namespace": namespace, "name": name },
         "spec": spec,
     })
+}
+
+/// The same command, started by another program.
+fn started_by(by: &[&str], command: Command) -> Command {
+    let [program, arguments @ ..] = by else {
+        return command;
+    };
+    let mut started = Command::new(program);
+    started
+        .args(arguments)
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+    started
 }
 
 fn merge(into: &mut Value, from: &Value) {
