@@ -300,22 +300,11 @@ impl Unit {
         let left = self
             .context
             .known_entry(name)
-            .and_then(|entry| entry.last.get());
+            .and_then(|entry| entry.applied.get());
         self.context.forget(name);
-        let Some(last) = left else { return None };
-        let access = Access {
-            members: cluster,
-            sync: cluster,
-        };
-        let spec = last.spec.as_ref().ok()?;
-        let settings = spec::settings(
-            &last,
-            spec,
-            &self.context.configured.said().defaults,
-            &self.job.give_way,
-        )
-        .ok()?;
-        if let Err(error) = delete::release(access, &last, &settings).await {
+        if let Some(applied) = left
+            && let Err(error) = delete::release(cluster, &applied).await
+        {
             warn!("members keep the label of their set: {error}");
         }
         None
