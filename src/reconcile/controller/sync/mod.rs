@@ -250,12 +250,11 @@ impl Unit {
         let changes = ran.changes();
         if ran.is_good() {
             memory.backoff.reset();
-            if changes.is_empty() {
-                return ran.look_again.then_some(SECOND_LOOK);
+            if !changes.is_empty() {
+                info!(%revision, "{changes}");
+                let message = format!("applied revision {revision}: {changes}");
+                self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
             }
-            info!(%revision, "{changes}");
-            let message = format!("applied revision {revision}: {changes}");
-            self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
             let truce = memory
                 .fights
                 .next_repair(|_| true, tokio::time::Instant::now());
