@@ -26,7 +26,6 @@ use self::delete::Deletion;
 use self::memory::Memory;
 use self::problem::Problem;
 use self::source::{Asked, Source};
-use super::configured;
 use super::context::Context;
 use super::name::Name;
 use super::queue::{Again, Job, Why};
@@ -91,28 +90,38 @@ impl Unit {
         let cluster = self
             .context
             .guarded(&self.context.cluster, name.sync_shard());
-        if let Err(error) = configured::keep(&cluster, &self.context.configured.said(), name).await
-        {
+        let before = depends::standing(&cluster, name).await;
+        let again = self.tend(&cluster).await;
+        // No change tells of what we write ourselves.
+        if depends::standing(&cluster, name).await != before {
+            self.context.wake_dependants(name);
+        }
+        again
+    }
+
+    async fn tend(&self, cluster: &Cluster) -> Again {
+        let name = &self.job.key;
+        if let Err(error) = self.context.configured.keep(cluster, name).await {
             return self.failed(&error).await;
         }
-        let live = match depends::read(&cluster, name).await {
+        let live = match depends::read(cluster, name).await {
             Ok(Some(live)) => Arc::new(live),
-            Ok(None) => return self.gone(&cluster).await,
+            Ok(None) => return self.gone(cluster).await,
             Err(error) => return self.failed(&error).await,
         };
         let begin = Instant::now();
-        let again = match self.look(&cluster, &live).await {
+        let again = match self.look(cluster, &live).await {
             Ok(again) => again,
             Err(Ended::Left) => {
                 self.context.forget(name);
                 return None;
             }
-            Err(Ended::Problem(problem)) => self.tell(&cluster, &live, &problem).await,
+            Err(Ended::Problem(problem)) => self.tell(cluster, &live, &problem).await,
             Err(Ended::Cluster(error)) => self.failed(&error).await,
         };
         let metrics = &self.context.metrics;
         metrics.sync_reconciled(&name.namespace, &name.name, begin.elapsed());
-        self.tell_metrics(&cluster).await;
+        self.tell_metrics(cluster).await;
         again
     }
 
