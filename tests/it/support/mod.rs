@@ -1,5 +1,6 @@
 //! What several tests need.
 
+pub mod admission;
 pub mod api;
 pub mod audit;
 pub mod controller;
@@ -11,6 +12,7 @@ pub mod kubectl;
 pub mod lab;
 pub mod manifest;
 pub mod namespace;
+pub mod remote;
 pub mod server;
 pub mod site;
 pub mod source;
