@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -40,6 +40,12 @@ pub struct Setup<'a> {
     pub config: Value,
     /// Syncs of its configuration.
     pub syncs: &'a [Value],
+    /// More arguments.
+    pub args: &'a [&'a str],
+    /// Its environment.
+    pub env: &'a [(&'a str, &'a str)],
+    /// A program and its first arguments that become the controller in the end, such as `env A=B`.
+    pub by: &'a [&'a str],
 }
 
 impl<'a> Setup<'a> {
@@ -52,6 +58,9 @@ impl<'a> Setup<'a> {
             directories: &[],
             config: json!({}),
             syncs: &[],
+            args: &[],
+            env: &[],
+            by: &[],
         }
     }
 
@@ -90,7 +99,9 @@ impl<'a> Setup<'a> {
         if let Some(user) = self.user {
             run = run.admin(user);
         }
-        let (mut command, home) = run.into_parts();
+        let (mut command, home) = run.args(self.args).into_parts();
+        command.envs(self.env.iter().copied());
+        let mut command = started_by(self.by, command);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -237,6 +248,25 @@ pub fn replace(file: &Path, text: &str) {
     let new = file.with_extension("new");
     fs::write(&new, text).unwrap();
     fs::rename(&new, file).unwrap();
+}
+
+/// The same command, started by another program.
+fn started_by(by: &[&str], command: Command) -> Command {
+    let [program, arguments @ ..] = by else {
+        return command;
+    };
+    let mut started = Command::new(program);
+    started
+        .args(arguments)
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+    started
 }
 
 fn merge(into: &mut Value, from: &Value) {
