@@ -28,7 +28,8 @@ pub struct Ran {
     pub planned: Planned,
     /// What became of it.
     pub report: Report,
-    /// Whether something that was applied came back changed for the first time: a second look tells whether by chance.
+    /// Whether something that was applied came back changed: the next look tells whether by chance, and the one after that
+    /// leaves it and says so.
     pub look_again: bool,
 }
 
@@ -173,9 +174,7 @@ pub async fn run(
         memory
             .fights
             .note(id, digest, repaired, rewritten.is_some(), start);
-        if let Some(how) = rewritten
-            && memory.fights.holds(id, digest, start).is_none()
-        {
+        if let Some(how) = rewritten {
             warn!(object = %id, "what was applied came back changed ({how})");
             look_again = true;
         }
