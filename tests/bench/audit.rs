@@ -17,6 +17,7 @@ pub struct Event {
     #[serde(rename = "requestURI")]
     pub uri: String,
     pub verb: String,
+    stage: String,
     user: User,
     pub object_ref: Option<ObjectRef>,
     /// The body, where the policy keeps it.
@@ -76,11 +77,22 @@ impl Event {
         self.is_change() && !self.is_dry_run()
     }
 
+    /// The write of a Kubernetes Event.
+    pub fn is_note(&self) -> bool {
+        let object = self.object_ref.as_ref();
+        self.is_write() && object.is_some_and(|object| object.resource == "events")
+    }
+
     /// A request for one object, rather than for a list or for what the server can do.
     pub fn object(&self) -> Option<&ObjectRef> {
         self.object_ref
             .as_ref()
             .filter(|object| !object.name.is_empty() && (self.is_change() || self.verb == "get"))
+    }
+
+    /// Of a watch, the server logs when it has begun and when it has ended: the first will do.
+    fn is_end_of_watch(&self) -> bool {
+        self.verb == "watch" && self.stage != "ResponseStarted"
     }
 
     pub fn failed(&self) -> bool {
@@ -94,9 +106,12 @@ impl Event {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Requests {
     pub writes: usize,
+    /// Kubernetes Events, which tell people of writes.
+    pub events: usize,
     pub dry_runs: usize,
     pub gets: usize,
     pub lists: usize,
+    pub watches: usize,
     /// Discovery and the like.
     pub other: usize,
 }
@@ -105,7 +120,9 @@ impl Requests {
     pub fn of(events: &[Event]) -> Self {
         let mut requests = Self::default();
         for event in events {
-            let count = if event.is_write() {
+            let count = if event.is_note() {
+                &mut requests.events
+            } else if event.is_write() {
                 &mut requests.writes
             } else if event.is_dry_run() {
                 &mut requests.dry_runs
@@ -113,6 +130,8 @@ impl Requests {
                 &mut requests.gets
             } else if event.verb == "list" {
                 &mut requests.lists
+            } else if event.verb == "watch" {
+                &mut requests.watches
             } else {
                 &mut requests.other
             };
@@ -122,7 +141,13 @@ impl Requests {
     }
 
     pub fn total(self) -> usize {
-        self.writes + self.dry_runs + self.gets + self.lists + self.other
+        self.writes
+            + self.events
+            + self.dry_runs
+            + self.gets
+            + self.lists
+            + self.watches
+            + self.other
     }
 }
 
@@ -155,7 +180,7 @@ impl AuditLog {
         let mut line = String::new();
         while file.read_line(&mut line)? > 0 {
             let event: Event = serde_json::from_str(&line)?;
-            if event.user.username == user {
+            if event.user.username == user && !event.is_end_of_watch() {
                 events.push(event);
             }
             line.clear();
