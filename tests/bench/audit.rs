@@ -17,7 +17,6 @@ pub struct Event {
     #[serde(rename = "requestURI")]
     pub uri: String,
     pub verb: String,
-    stage: String,
     user: User,
     pub object_ref: Option<ObjectRef>,
     /// The body, where the policy keeps it.
@@ -88,11 +87,6 @@ impl Event {
         self.object_ref
             .as_ref()
             .filter(|object| !object.name.is_empty() && (self.is_change() || self.verb == "get"))
-    }
-
-    /// Of a watch, the server logs when it has begun and when it has ended: the first will do.
-    fn is_end_of_watch(&self) -> bool {
-        self.verb == "watch" && self.stage != "ResponseStarted"
     }
 
     pub fn failed(&self) -> bool {
@@ -180,7 +174,7 @@ impl AuditLog {
         let mut line = String::new();
         while file.read_line(&mut line)? > 0 {
             let event: Event = serde_json::from_str(&line)?;
-            if event.user.username == user && !event.is_end_of_watch() {
+            if event.user.username == user {
                 events.push(event);
             }
             line.clear();
