@@ -12,6 +12,8 @@ mod cases_service;
 mod cases_source;
 mod cli;
 mod controller_converges;
+mod controller_observed;
+mod controller_replicas;
 mod crash;
 mod crd_install;
 mod deploy;

@@ -39,6 +39,10 @@ pub struct Setup<'a> {
     pub config: Value,
     /// Syncs of its configuration.
     pub syncs: &'a [Value],
+    /// More arguments.
+    pub args: &'a [&'a str],
+    /// Its environment.
+    pub env: &'a [(&'a str, &'a str)],
 }
 
 impl<'a> Setup<'a> {
@@ -51,6 +55,8 @@ impl<'a> Setup<'a> {
             directories: &[],
             config: json!({}),
             syncs: &[],
+            args: &[],
+            env: &[],
         }
     }
 
@@ -89,7 +95,8 @@ impl<'a> Setup<'a> {
         if let Some(user) = self.user {
             run = run.admin(user);
         }
-        let (mut command, home) = run.into_parts();
+        let (mut command, home) = run.args(self.args).into_parts();
+        command.envs(self.env.iter().copied());
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())

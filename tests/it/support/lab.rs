@@ -88,7 +88,7 @@ impl Drop for OwnLab {
 }
 
 /// Looks again until there is something to see, and fails when there is nothing in time.
-pub fn eventually<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     // The garbage collector alone takes half a minute to learn of a new kind.
     let deadline = Instant::now() + Duration::from_secs(90);
     loop {

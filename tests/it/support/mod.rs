@@ -6,6 +6,7 @@ pub mod controller;
 pub mod covergence;
 pub mod fake_api;
 pub mod git;
+pub mod history;
 pub mod http;
 pub mod kubectl;
 pub mod lab;

@@ -14,7 +14,7 @@ mod status;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tracing::{Instrument, info, info_span, warn};
+use tracing::{Instrument, Span, error_span, field, info, warn};
 
 pub use self::depends::needs;
 pub use self::live::LiveSync;
@@ -31,9 +31,9 @@ use super::context::Context;
 use super::name::Name;
 use super::queue::{Again, Job, Why};
 use crate::api::condition::ConditionStatus;
-use crate::api::names::{API_VERSION, SYNC};
+use crate::api::names::SYNC;
 use crate::api::sync::SyncSpec;
-use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState, ObjectRef};
+use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState};
 use crate::load::Snapshot;
 use crate::metrics::SyncInfo;
 use crate::reconcile::{Access, Settings};
@@ -49,7 +49,8 @@ const LOOK_AT_DELETION: Duration = Duration::from_secs(2);
 /// Looks at a Sync and does what is to be done.
 pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
     let name = job.key.clone();
-    let span = info_span!("sync", sync = %name);
+    // Of the highest level, so that every line has its fields, whatever is logged.
+    let span = error_span!("sync", sync = %name, revision = field::Empty);
     let unit = Unit { context, job };
     unit.reconcile().instrument(span).await
 }
@@ -108,7 +109,13 @@ impl Unit {
                 return None;
             }
             Err(Ended::Problem(problem)) => self.tell(&cluster, &live, &problem).await,
-            Err(Ended::Cluster(error)) => self.failed(&error).await,
+            Err(Ended::Cluster(error)) => {
+                if error != ClusterError::NotOurs {
+                    let message = error.to_string();
+                    self.event(&live, EventType::Warning, "ReconciliationFailed", &message);
+                }
+                self.failed(&error).await
+            }
         };
         let metrics = &self.context.metrics;
         metrics.sync_reconciled(&name.namespace, &name.name, begin.elapsed());
@@ -152,6 +159,7 @@ impl Unit {
             return Err(problem.into());
         }
         let snapshot = self.snapshot(access, live, spec, &entry).await?;
+        Span::current().record("revision", field::display(&snapshot.revision));
         let parts = (&*entry, &mut *memory);
         let ran = run::run(access, live, &snapshot, &settings, parts, &context.metrics).await?;
         for id in ran.written() {
@@ -248,12 +256,15 @@ impl Unit {
     fn after(&self, live: &LiveSync, ran: &run::Ran, memory: &mut Memory) -> Again {
         let revision = &ran.planned.revision;
         let changes = ran.changes();
+        for (reason, message) in ran.feats() {
+            self.event(live, EventType::Normal, reason, &message);
+        }
         if ran.is_good() {
             memory.backoff.reset();
             if changes.is_empty() {
                 return ran.look_again.then_some(SECOND_LOOK);
             }
-            info!(%revision, "{changes}");
+            info!("{changes}");
             let message = format!("applied revision {revision}: {changes}");
             self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
             let truce = memory
@@ -267,7 +278,7 @@ impl Unit {
         }
         let again = memory.backoff.next();
         let message = ran.failure();
-        warn!(%revision, "{message}");
+        warn!("{message}");
         self.event(live, EventType::Warning, "ReconciliationFailed", message);
         Some(again)
     }
@@ -302,7 +313,7 @@ impl Unit {
             .known_entry(name)
             .and_then(|entry| entry.last.get());
         self.context.forget(name);
-        let Some(last) = left else { return None };
+        let last = left?;
         let access = Access {
             members: cluster,
             sync: cluster,
@@ -351,14 +362,8 @@ impl Unit {
         Some(memory.backoff.next())
     }
 
-    fn event(&self, live: &LiveSync, type_: EventType, reason: &'static str, message: &str) {
-        let about = ObjectRef {
-            api_version: API_VERSION.into(),
-            kind: SYNC.into(),
-            namespace: Some(live.name.namespace.clone()),
-            name: live.name.name.clone(),
-            uid: live.uid.clone(),
-        };
+    fn event(&self, live: &LiveSync, type_: EventType, reason: &str, message: &str) {
+        let about = live.name.reference(SYNC, &live.uid);
         self.context.recorder.record(&about, type_, reason, message);
     }
 

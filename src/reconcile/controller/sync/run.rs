@@ -19,6 +19,9 @@ use crate::reconcile::{
     sync,
 };
 
+/// So many objects are named in an Event; it has room for 1 kB.
+const NAMED: usize = 5;
+
 /// What a run did.
 pub struct Ran {
     /// The plan and what it was made from.
@@ -56,6 +59,37 @@ impl Ran {
             .map(|(count, outcome)| format!("{count} {}", outcome.word()))
             .collect();
         told.join(", ")
+    }
+
+    /// What people want to know of by name, if it came about: reason and message of an Event.
+    pub fn feats(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let repaired = |step: &Step, done: &Done| step.drift && done.live.is_some();
+        let pruned =
+            |step: &Step, done: &Done| step.body == Body::Prune && done.outcome == Outcome::Deleted;
+        let repaired = self.named(repaired).map(|objects| {
+            let message = format!("others had changed {objects}: as in the source again");
+            ("DriftCorrected", message)
+        });
+        let pruned = self.named(pruned).map(|objects| {
+            let message = format!("deleted {objects}: no longer in the source");
+            ("Pruned", message)
+        });
+        repaired.into_iter().chain(pruned)
+    }
+
+    /// Names objects, the first few of them; nothing when there are none.
+    fn named(&self, which: impl Fn(&Step, &Done) -> bool) -> Option<String> {
+        let steps = self.planned.plan.steps.iter().zip(&self.report.done);
+        let ids: Vec<String> = steps
+            .filter(|(step, done)| which(step, done))
+            .map(|(step, _)| step.id.to_string())
+            .collect();
+        let (named, rest) = ids.split_at(ids.len().min(NAMED));
+        match (named, rest.len()) {
+            ([], _) => None,
+            (named, 0) => Some(named.join(", ")),
+            (named, more) => Some(format!("{} and {more} more", named.join(", "))),
+        }
     }
 
     /// Why the cluster does not look like the source, in the words of the status.
@@ -189,7 +223,9 @@ fn tell(step: &Step, done: &Done, metrics: &Metrics) {
             info!(%object, drift = step.drift, "{}: {message}", done.outcome.word());
         }
         Outcome::Deleted => {
-            metrics.pruned();
+            if step.body == Body::Prune {
+                metrics.pruned();
+            }
             info!(%object, "deleted: {message}");
         }
         Outcome::Refused | Outcome::Failed | Outcome::Skipped => {
