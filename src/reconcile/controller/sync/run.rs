@@ -183,7 +183,8 @@ pub async fn run(
                 Body::Apply { object, .. } => object,
                 _ => &desired.object,
             };
-            objects.insert(id.clone(), (Arc::clone(object), digest.clone()));
+            let body = object.to_string().into_boxed_str();
+            objects.insert(id.clone(), (body, digest.clone()));
         }
     }
     memory.fights.retain(|id| desired.contains_key(id));
