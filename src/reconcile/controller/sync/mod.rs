@@ -119,7 +119,7 @@ impl Unit {
         };
         let metrics = &self.context.metrics;
         metrics.sync_reconciled(&name.namespace, &name.name, begin.elapsed());
-        self.tell_metrics(&cluster).await;
+        self.tell_others(&cluster, live.is_ready()).await;
         again
     }
 
@@ -367,11 +367,16 @@ impl Unit {
         self.context.recorder.record(&about, type_, reason, message);
     }
 
-    async fn tell_metrics(&self, cluster: &Cluster) {
+    /// Tells metrics how the Sync is now, and the Syncs that depend on it when that is news: of a status that we wrote
+    /// ourselves, no change tells.
+    async fn tell_others(&self, cluster: &Cluster, was_ready: bool) {
         let name = &self.job.key;
         let Ok(Some(live)) = depends::read(cluster, name).await else {
             return;
         };
+        if live.is_ready() != was_ready {
+            self.context.wake_dependants(name);
+        }
         let ready = live.status.conditions.iter().find(|c| c.type_ == "Ready");
         let info = SyncInfo {
             ready: ready.map_or(ConditionStatus::Unknown, |ready| ready.status),
