@@ -9,6 +9,7 @@ use super::spec;
 use crate::cluster::{ClusterError, Kind};
 use crate::load::Snapshot;
 use crate::plan::Action;
+use crate::reconcile::controller::context::Context;
 use crate::reconcile::inventory::Inventory;
 use crate::reconcile::parent::{keep_inventory, read_parent};
 use crate::reconcile::{Access, Planned, Settings, make_plan, now, sync};
@@ -35,6 +36,7 @@ pub async fn delete(
     settings: &Settings,
     memory: &mut Memory,
     namespace_goes: bool,
+    context: &Context,
 ) -> Result<Deletion, ClusterError> {
     let since = *memory.going_since.get_or_insert_with(Instant::now);
     let timeout = live.spec.as_ref().map(spec::timeout).unwrap_or_default();
@@ -56,6 +58,7 @@ pub async fn delete(
         &settings,
         &now().to_string(),
         &|step, done| {
+            context.note_written(step, done);
             info!(object = %step.id, "{}: {}", done.outcome.word(), done.message);
         },
     )

@@ -161,11 +161,7 @@ impl Unit {
         let snapshot = self.snapshot(access, live, spec, &entry).await?;
         Span::current().record("revision", field::display(&snapshot.revision));
         let parts = (&*entry, &mut *memory);
-        let ran = run::run(access, live, &snapshot, &settings, parts, &context.metrics).await?;
-        for id in ran.written() {
-            // Nobody is left to be told when this fails.
-            let _ = context.written.send(id.clone());
-        }
+        let ran = run::run(access, live, &snapshot, &settings, parts, context).await?;
         Ok(self.after(live, &ran, &mut memory))
     }
 
@@ -299,7 +295,15 @@ impl Unit {
             delete::let_go(access, settings).await?;
             return Ok(None);
         }
-        match delete::delete(access, live, settings, memory, namespace_goes).await? {
+        let ended = delete::delete(
+            access,
+            live,
+            settings,
+            memory,
+            namespace_goes,
+            &self.context,
+        );
+        match ended.await? {
             Deletion::Ended => Ok(None),
             Deletion::GoesOn => Ok(Some(LOOK_AT_DELETION)),
         }
