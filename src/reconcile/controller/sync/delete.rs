@@ -1,6 +1,7 @@
 //! The end of a Sync: its members go with it, or are let go.
 
-use serde_json::Value;
+use std::collections::BTreeSet;
+
 use tokio::time::Instant;
 use tracing::{info, warn};
 
@@ -11,6 +12,7 @@ use crate::api::ObjectId;
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::load::Snapshot;
 use crate::plan::Action;
+use crate::reconcile::controller::context::Context;
 use crate::reconcile::inventory::Inventory;
 use crate::reconcile::parent::{keep_inventory, read_parent};
 use crate::reconcile::{Access, Planned, Settings, make_plan, now, sync};
@@ -37,6 +39,7 @@ pub async fn delete(
     settings: &Settings,
     memory: &mut Memory,
     namespace_goes: bool,
+    context: &Context,
 ) -> Result<Deletion, ClusterError> {
     let since = *memory.going_since.get_or_insert_with(Instant::now);
     let timeout = live.spec.as_ref().map(spec::timeout).unwrap_or_default();
@@ -58,6 +61,7 @@ pub async fn delete(
         &settings,
         &now().to_string(),
         &|step, done| {
+            context.note_written(step, done);
             info!(object = %step.id, "{}: {}", done.outcome.word(), done.message);
         },
     )
@@ -109,10 +113,14 @@ pub async fn let_go(access: Access<'_>, settings: &Settings) -> Result<(), Clust
 /// # Errors
 /// When the server cannot say what kinds it has.
 pub async fn release(cluster: &Cluster, applied: &Applied) -> Result<(), ClusterError> {
-    let version = |object: &Value| object.get("apiVersion")?.as_str().map(str::to_owned);
-    let objects = applied.objects.iter();
-    let versions = objects.filter_map(|(_, (object, _))| version(object));
-    let kinds = cluster.kinds(&versions.collect()).await?;
+    let groups = applied
+        .objects
+        .keys()
+        .map(|id| id.group_kind.group.as_str());
+    let groups: BTreeSet<&str> = groups.collect();
+    let kinds = cluster
+        .kinds_of_groups(|group| groups.contains(group))
+        .await?;
     let mut released = 0;
     for id in applied.objects.keys() {
         let Some(kind) = kinds.any_version(&id.group_kind) else {

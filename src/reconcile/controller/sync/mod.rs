@@ -128,7 +128,7 @@ impl Unit {
         };
         let metrics = &self.context.metrics;
         metrics.sync_reconciled(&name.namespace, &name.name, begin.elapsed());
-        self.tell_metrics(cluster).await;
+        self.tell_others(cluster, live.is_ready()).await;
         again
     }
 
@@ -170,11 +170,7 @@ impl Unit {
         let snapshot = self.snapshot(access, live, spec, &entry).await?;
         Span::current().record("revision", field::display(&snapshot.revision));
         let parts = (&*entry, &mut *memory);
-        let ran = run::run(access, live, &snapshot, &settings, parts, &context.metrics).await?;
-        for id in ran.written() {
-            // Nobody is left to be told when this fails.
-            let _ = context.written.send(id.clone());
-        }
+        let ran = run::run(access, live, &snapshot, &settings, parts, context).await?;
         if !ran.is_good() && !context.looks_after_sync(&live.name) {
             // What is left to do is another replica's, and so is what there is to tell.
             return Ok(None);
@@ -311,7 +307,15 @@ impl Unit {
             delete::let_go(access, settings).await?;
             return Ok(None);
         }
-        match delete::delete(access, live, settings, memory, namespace_goes).await? {
+        let ended = delete::delete(
+            access,
+            live,
+            settings,
+            memory,
+            namespace_goes,
+            &self.context,
+        );
+        match ended.await? {
             Deletion::Ended => Ok(None),
             Deletion::GoesOn => Ok(Some(LOOK_AT_DELETION)),
         }
@@ -368,11 +372,16 @@ impl Unit {
         self.context.recorder.record(&about, type_, reason, message);
     }
 
-    async fn tell_metrics(&self, cluster: &Cluster) {
+    /// Tells metrics how the Sync is now, and the Syncs that depend on it when that is news: of a status that we wrote
+    /// ourselves, no change tells.
+    async fn tell_others(&self, cluster: &Cluster, was_ready: bool) {
         let name = &self.job.key;
         let Ok(Some(live)) = depends::read(cluster, name).await else {
             return;
         };
+        if live.is_ready() != was_ready {
+            self.context.wake_dependants(name);
+        }
         let ready = live.status.conditions.iter().find(|c| c.type_ == "Ready");
         let info = SyncInfo {
             ready: ready.map_or(ConditionStatus::Unknown, |ready| ready.status),

@@ -14,6 +14,7 @@ use crate::cluster::ClusterError;
 use crate::load::{Severity, Snapshot};
 use crate::metrics::Metrics;
 use crate::plan::{Body, Index, Step, drift_of, hold_back, index};
+use crate::reconcile::controller::context::Context;
 use crate::reconcile::{
     Access, Done, Outcome, Planned, Report, Settings, is_good, make_plan, now, rendered_digest,
     sync,
@@ -34,19 +35,6 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// What was written.
-    pub fn written(&self) -> impl Iterator<Item = &ObjectId> {
-        let steps = self.planned.plan.steps.iter().zip(&self.report.done);
-        let written = |(_, done): &(&Step, &Done)| {
-            let Done { outcome, .. } = done;
-            matches!(
-                outcome,
-                Outcome::Created | Outcome::Configured | Outcome::Deleted
-            )
-        };
-        steps.filter(written).map(|(step, _)| &step.id)
-    }
-
     /// What was changed, in numbers; empty when nothing was.
     pub fn changes(&self) -> String {
         let outcomes = [Outcome::Created, Outcome::Configured, Outcome::Deleted];
@@ -116,7 +104,7 @@ pub async fn run(
     snapshot: &Snapshot,
     settings: &Settings,
     (entry, memory): (&Entry, &mut Memory),
-    metrics: &Metrics,
+    context: &Context,
 ) -> Result<Ran, ClusterError> {
     let mut planned = make_plan(access, snapshot, settings).await?;
     tell_diagnostics(&planned);
@@ -151,9 +139,12 @@ pub async fn run(
     };
     hold_back(&mut planned.plan, was_applied, held);
     for step in planned.plan.steps.iter().filter(|step| step.drift) {
-        metrics.drifted(&step.id.group_kind);
+        context.metrics.drifted(&step.id.group_kind);
     }
-    let tell = |step: &Step, done: &Done| tell(step, done, metrics);
+    let tell = |step: &Step, done: &Done| {
+        context.note_written(step, done);
+        tell(step, done, &context.metrics);
+    };
     let (planned, report) = sync(access, planned, settings, &now().to_string(), &tell).await?;
 
     let desired = index(&planned.survey.desired);
