@@ -60,7 +60,7 @@ impl Defaults {
                 .cluster_domain
                 .clone()
                 .unwrap_or_else(|| "cluster.local".into()),
-            concurrency: concurrency,
+            concurrency,
             directories: config.directories.clone(),
             service_account: config.default_service_account.clone(),
         }
