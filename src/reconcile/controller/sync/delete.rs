@@ -8,7 +8,7 @@ use super::memory::Memory;
 use super::spec;
 use crate::cluster::{ClusterError, Kind};
 use crate::load::Snapshot;
-use crate::plan::Action;
+use crate::plan::{Action, Known};
 use crate::reconcile::controller::context::Context;
 use crate::reconcile::inventory::Inventory;
 use crate::reconcile::parent::{keep_inventory, read_parent};
@@ -48,14 +48,37 @@ pub async fn delete(
         wait: Some(timeout).filter(|_| !namespace_goes),
         ..settings.clone()
     };
-    let planned = make_plan(access, &nothing(live), &settings).await?;
+    let gives_up = || namespace_goes || since.elapsed() >= timeout;
+    let left = match delete_members(access, live, &settings, context).await {
+        // What stands in the way of the deletion for ever must not keep the Sync for ever.
+        Err(error) if gives_up() && error != ClusterError::NotOurs => vec![error.to_string()],
+        left => left?,
+    };
+    if !left.is_empty() && !gives_up() {
+        return Ok(Deletion::GoesOn);
+    }
+    for what in left {
+        warn!("it is left behind: {what}");
+    }
+    let_go(access, &settings).await?;
+    Ok(Deletion::Ended)
+}
+
+/// Deletes the members that are there, and says what is left of them.
+async fn delete_members(
+    access: Access<'_>,
+    live: &LiveSync,
+    settings: &Settings,
+    context: &Context,
+) -> Result<Vec<String>, ClusterError> {
+    let planned = make_plan(access, &nothing(live), settings).await?;
     if let Some(why) = &planned.plan.prune_refused {
         warn!("members are not deleted: {why}");
     }
     let (planned, report) = sync(
         access,
         planned,
-        &settings,
+        settings,
         &now().to_string(),
         &|step, done| {
             context.note_written(step, done);
@@ -71,16 +94,12 @@ pub async fn delete(
         .filter(|(_, done)| !done.outcome.is_good())
         .map(|(step, done)| format!("{}: {}", step.id, done.message))
         .collect();
-    let all_gone =
-        left.is_empty() && !is_any_left(&make_plan(access, &nothing(live), &settings).await?);
-    if !all_gone && !namespace_goes && since.elapsed() < timeout {
-        return Ok(Deletion::GoesOn);
+    if !left.is_empty() {
+        return Ok(left);
     }
-    for what in left {
-        warn!("it is left behind: {what}");
-    }
-    let_go(access, &settings).await?;
-    Ok(Deletion::Ended)
+    Ok(still_there(
+        &make_plan(access, &nothing(live), settings).await?,
+    ))
 }
 
 /// Takes the finalizer off, so that the Sync may go.
@@ -135,13 +154,18 @@ pub async fn release(
     Ok(())
 }
 
-/// Tells whether members are there that are to go.
-fn is_any_left(planned: &Planned) -> bool {
-    let members = &planned.survey.known.members;
-    planned.plan.count(Action::Delete) > 0
-        || members
-            .values()
-            .any(|live| live.deletion_timestamp.is_some())
+/// Names the members that are there and are to go, and the kinds of which that cannot be seen.
+fn still_there(planned: &Planned) -> Vec<String> {
+    let Known {
+        members, unseen, ..
+    } = &planned.survey.known;
+    let steps = planned.plan.steps.iter();
+    let going = steps.filter(|step| {
+        let member = members.get(&step.id);
+        step.action == Action::Delete || member.is_some_and(|it| it.deletion_timestamp.is_some())
+    });
+    let going = going.map(|step| format!("{}: it is still there", step.id));
+    going.chain(unseen.values().cloned()).collect()
 }
 
 /// A source that asks for nothing.
