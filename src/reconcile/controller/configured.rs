@@ -29,6 +29,15 @@ pub struct Said {
     pub left: BTreeSet<Name>,
 }
 
+impl Said {
+    /// What has left by an earlier reading has still left: the cluster may not have been told of it yet.
+    pub fn remember(&mut self, before: &Self) {
+        let left = before.left.iter();
+        let left = left.filter(|name| !self.syncs.contains_key(name));
+        self.left.extend(left.cloned());
+    }
+}
+
 impl Configured {
     /// Starts with a reading.
     pub fn new(said: Said) -> Self {
@@ -78,7 +87,9 @@ pub async fn keep(cluster: &Cluster, said: &Said, name: &Name) -> Result<(), Clu
         let Some(live) = cluster.get_metadata(&kind, namespace, own).await? else {
             return Ok(());
         };
-        if live.ours().is_some() && live.deletion_timestamp.is_none() {
+        // One that is a member is another Sync's now, as when it was moved from the configuration into a source.
+        let is_ours = live.ours().is_some() && live.applyset().is_none();
+        if is_ours && live.deletion_timestamp.is_none() {
             tracing::info!("it has left the configuration and is deleted");
             cluster
                 .delete(&kind, namespace, own, &live.expected())
