@@ -26,6 +26,7 @@ fn poison() -> Vec<(&'static str, Value)> {
     vec![
         ("no-spec", Value::Null),
         ("text", json!("all of it")),
+        ("endless", json!(huge)),
         ("list", json!([1, 2, 3])),
         (
             "wrong-types",
@@ -64,7 +65,7 @@ fn create_poison(api: &Api) {
         assert_eq!(created["spec"], object["spec"], "{name} is not poisoned");
     }
     for (name, spec) in [
-        ("text", json!("all of it")),
+        ("text", json!("all of it".repeat(30_000))),
         ("types", json!({ "source": 1, "interval": [] })),
     ] {
         let object = json!({
@@ -132,6 +133,8 @@ fn a_poisoned_target_does_not_stop_the_others() {
     eventually("the Service is back", || api.find(&service));
     assert_eq!(controller.ended(), None);
     assert_eq!(controller.logged("panicked"), [""; 0]);
+    let longest = controller.logged("").iter().map(String::len).max();
+    assert!(longest < Some(5_000), "a line of {longest:?} bytes");
     // No Service came of nonsense, which the API server would have refused anyway.
     let services = api.list(&path("services", Some("default"), None));
     let ours = services

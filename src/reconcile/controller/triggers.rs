@@ -318,9 +318,8 @@ pub async fn listen(
     }
 }
 
-fn take_reading(context: &Context, mut said: Said) {
+fn take_reading(context: &Context, said: Said) {
     let before = context.configured.said();
-    said.remember(&before);
     let names: BTreeSet<Name> = said.syncs.keys().chain(&said.left).cloned().collect();
     let changed = |name: &Name| said.syncs.get(name) != before.syncs.get(name);
     let changed: Vec<Name> = names.into_iter().filter(changed).collect();

@@ -20,6 +20,7 @@ use super::source::{Source, documents};
 pub struct Controller {
     child: Child,
     folder: TempDir,
+    config: Mutex<Value>,
     log: Arc<Mutex<Vec<String>>>,
     port: u16,
     _home: TempDir,
@@ -90,7 +91,7 @@ impl<'a> Setup<'a> {
             },
         });
         merge(&mut config["spec"], &self.config);
-        fs::write(folder.path().join("config.yaml"), documents(&[config])).unwrap();
+        write_config(folder.path(), &config);
         fs::write(folder.path().join("syncs.yaml"), documents(self.syncs)).unwrap();
         let mut run = Run::new(&["run", "--config"])
             .arg(folder.path())
@@ -119,6 +120,7 @@ impl<'a> Setup<'a> {
         Controller {
             child,
             folder,
+            config: Mutex::new(config),
             log,
             port,
             _home: home,
@@ -137,6 +139,18 @@ impl Controller {
     /// The folder of its configuration.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Writes its Config anew, with these changes of the spec.
+    pub fn configure(&self, change: &Value) {
+        let mut config = self.config.lock().unwrap();
+        merge(&mut config["spec"], change);
+        write_config(self.folder(), &config);
+    }
+
+    /// Writes the Syncs of its configuration anew.
+    pub fn write_syncs(&self, syncs: &[Value]) {
+        replace(&self.folder().join("syncs.yaml"), &documents(syncs));
     }
 
     /// GET: code and body, if it answers.
@@ -222,6 +236,18 @@ pub fn sync(namespace: &str, name: &str, spec: Value) -> Value {
         "metadata": { "namespace": namespace, "name": name },
         "spec": spec,
     })
+}
+
+fn write_config(folder: &Path, config: &Value) {
+    let text = documents(std::slice::from_ref(config));
+    replace(&folder.join("config.yaml"), &text);
+}
+
+/// Replaces a file as a whole, as editors do.
+pub fn replace(file: &Path, text: &str) {
+    let new = file.with_extension("new");
+    fs::write(&new, text).unwrap();
+    fs::rename(&new, file).unwrap();
 }
 
 /// The same command, started by another program.

@@ -1,5 +1,6 @@
 //! What several tests need.
 
+pub mod admission;
 pub mod api;
 pub mod audit;
 pub mod controller;
@@ -14,6 +15,7 @@ pub mod manifest;
 pub mod namespace;
 pub mod outcome;
 pub mod proxy;
+pub mod remote;
 pub mod served;
 pub mod server;
 pub mod site;

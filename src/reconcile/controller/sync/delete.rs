@@ -1,12 +1,15 @@
 //! The end of a Sync: its members go with it, or are let go.
 
+use std::collections::BTreeSet;
+
 use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::live::LiveSync;
-use super::memory::Memory;
+use super::memory::{Applied, Memory};
 use super::spec;
-use crate::cluster::{ClusterError, Kind};
+use crate::api::ObjectId;
+use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::load::Snapshot;
 use crate::plan::{Action, Known};
 use crate::reconcile::controller::context::Context;
@@ -123,35 +126,50 @@ pub async fn let_go(access: Access<'_>, settings: &Settings) -> Result<(), Clust
     }
 }
 
-/// Lets go of what a deleted Sync leaves behind: its members belong to nobody then.
+/// Lets go of what a deleted Sync leaves behind: it belongs to nobody then. What the last run applied tells what that is,
+/// since the inventory went with the Sync.
 ///
 /// # Errors
-/// As the server answers.
-pub async fn release(
-    access: Access<'_>,
-    live: &LiveSync,
-    settings: &Settings,
-) -> Result<(), ClusterError> {
-    let settings = Settings {
-        prune: false,
-        ..settings.clone()
-    };
-    let planned = make_plan(access, &nothing(live), &settings).await?;
+/// When the server cannot say what kinds it has.
+pub async fn release(cluster: &Cluster, applied: &Applied) -> Result<(), ClusterError> {
+    let groups = applied
+        .objects
+        .keys()
+        .map(|id| id.group_kind.group.as_str());
+    let groups: BTreeSet<&str> = groups.collect();
+    let kinds = cluster
+        .kinds_of_groups(|group| groups.contains(group))
+        .await?;
     let mut released = 0;
-    for step in &planned.plan.steps {
-        let live = planned.survey.known.members.get(&step.id);
-        let kind = planned.survey.kinds.any_version(&step.id.group_kind);
-        if let (Some(kind), Some(member)) = (kind, live) {
-            match access.members.release(kind, member).await {
-                Ok(()) => released += 1,
-                // Gone, or changed by somebody since: then it is not ours to touch.
-                Err(ClusterError::NotFound(_) | ClusterError::Changed(_)) => {}
-                Err(error) => warn!(object = %step.id, "it keeps the label of its set: {error}"),
-            }
+    for id in applied.objects.keys() {
+        let Some(kind) = kinds.any_version(&id.group_kind) else {
+            continue;
+        };
+        match release_member(cluster, kind, id, &applied.applyset).await {
+            Ok(done) => released += usize::from(done),
+            // Gone, or changed by somebody since: then it is not ours to touch.
+            Err(ClusterError::NotFound(_) | ClusterError::Changed(_)) => {}
+            Err(error) => warn!(object = %id, "it keeps the label of its set: {error}"),
         }
     }
     info!("the Sync is gone; {released} members were let go");
     Ok(())
+}
+
+/// Lets go of an object if it is still a member; tells whether it was.
+async fn release_member(
+    cluster: &Cluster,
+    kind: &Kind,
+    id: &ObjectId,
+    applyset: &str,
+) -> Result<bool, ClusterError> {
+    let live = cluster
+        .get_metadata(kind, id.namespace.as_deref(), &id.name)
+        .await?;
+    match live.filter(|live| live.applyset() == Some(applyset)) {
+        Some(live) => cluster.release(kind, &live).await.map(|()| true),
+        None => Ok(false),
+    }
 }
 
 /// Names the members that are there and are to go, and the kinds of which that cannot be seen.

@@ -26,7 +26,6 @@ use self::delete::Deletion;
 use self::memory::Memory;
 use self::problem::Problem;
 use self::source::{Asked, Source};
-use super::configured;
 use super::context::Context;
 use super::name::Name;
 use super::queue::{Again, Job, Why};
@@ -92,23 +91,33 @@ impl Unit {
         let cluster = self
             .context
             .guarded(&self.context.cluster, name.sync_shard());
-        if let Err(error) = configured::keep(&cluster, &self.context.configured.said(), name).await
-        {
+        let before = depends::standing(&cluster, name).await;
+        let again = self.tend(&cluster).await;
+        // No change tells of what we write ourselves.
+        if depends::standing(&cluster, name).await != before {
+            self.context.wake_dependants(name);
+        }
+        again
+    }
+
+    async fn tend(&self, cluster: &Cluster) -> Again {
+        let name = &self.job.key;
+        if let Err(error) = self.context.configured.keep(cluster, name).await {
             return self.failed(&error).await;
         }
-        let live = match depends::read(&cluster, name).await {
+        let live = match depends::read(cluster, name).await {
             Ok(Some(live)) => Arc::new(live),
-            Ok(None) => return self.gone(&cluster).await,
+            Ok(None) => return self.gone(cluster).await,
             Err(error) => return self.failed(&error).await,
         };
         let begin = Instant::now();
-        let again = match self.look(&cluster, &live).await {
+        let again = match self.look(cluster, &live).await {
             Ok(again) => again,
             Err(Ended::Left) => {
                 self.context.forget(name);
                 return None;
             }
-            Err(Ended::Problem(problem)) => self.tell(&cluster, &live, &problem).await,
+            Err(Ended::Problem(problem)) => self.tell(cluster, &live, &problem).await,
             Err(Ended::Cluster(error)) => {
                 if error != ClusterError::NotOurs {
                     let message = error.to_string();
@@ -119,7 +128,7 @@ impl Unit {
         };
         let metrics = &self.context.metrics;
         metrics.sync_reconciled(&name.namespace, &name.name, begin.elapsed());
-        self.tell_others(&cluster, live.is_ready()).await;
+        self.tell_metrics(cluster).await;
         again
     }
 
@@ -164,6 +173,10 @@ impl Unit {
         Span::current().record("revision", field::display(&snapshot.revision));
         let parts = (&*entry, &mut *memory);
         let ran = run::run(access, live, &snapshot, &settings, parts, context).await?;
+        if !ran.is_good() && !context.looks_after_sync(&live.name) {
+            // What is left to do is another replica's, and so is what there is to tell.
+            return Ok(None);
+        }
         Ok(self.after(live, &ran, &mut memory))
     }
 
@@ -259,12 +272,11 @@ impl Unit {
         }
         if ran.is_good() {
             memory.backoff.reset();
-            if changes.is_empty() {
-                return ran.look_again.then_some(SECOND_LOOK);
+            if !changes.is_empty() {
+                info!("{changes}");
+                let message = format!("applied revision {revision}: {changes}");
+                self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
             }
-            info!("{changes}");
-            let message = format!("applied revision {revision}: {changes}");
-            self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
             let truce = memory
                 .fights
                 .next_repair(|_| true, tokio::time::Instant::now());
@@ -317,22 +329,11 @@ impl Unit {
         let left = self
             .context
             .known_entry(name)
-            .and_then(|entry| entry.last.get());
+            .and_then(|entry| entry.applied.get());
         self.context.forget(name);
-        let last = left?;
-        let access = Access {
-            members: cluster,
-            sync: cluster,
-        };
-        let spec = last.spec.as_ref().ok()?;
-        let settings = spec::settings(
-            &last,
-            spec,
-            &self.context.configured.said().defaults,
-            &self.job.give_way,
-        )
-        .ok()?;
-        if let Err(error) = delete::release(access, &last, &settings).await {
+        if let Some(applied) = left
+            && let Err(error) = delete::release(cluster, &applied).await
+        {
             warn!("members keep the label of their set: {error}");
         }
         None
@@ -373,16 +374,11 @@ impl Unit {
         self.context.recorder.record(&about, type_, reason, message);
     }
 
-    /// Tells metrics how the Sync is now, and the Syncs that depend on it when that is news: of a status that we wrote
-    /// ourselves, no change tells.
-    async fn tell_others(&self, cluster: &Cluster, was_ready: bool) {
+    async fn tell_metrics(&self, cluster: &Cluster) {
         let name = &self.job.key;
         let Ok(Some(live)) = depends::read(cluster, name).await else {
             return;
         };
-        if live.is_ready() != was_ready {
-            self.context.wake_dependants(name);
-        }
         let ready = live.status.conditions.iter().find(|c| c.type_ == "Ready");
         let info = SyncInfo {
             ready: ready.map_or(ConditionStatus::Unknown, |ready| ready.status),

@@ -29,7 +29,8 @@ pub struct Ran {
     pub planned: Planned,
     /// What became of it.
     pub report: Report,
-    /// Whether something that was applied came back changed for the first time: a second look tells whether by chance.
+    /// Whether something that was applied came back changed: the next look tells whether by chance, and the one after that
+    /// leaves it and says so.
     pub look_again: bool,
 }
 
@@ -164,9 +165,7 @@ pub async fn run(
         memory
             .fights
             .note(id, digest, repaired, rewritten.is_some(), start);
-        if let Some(how) = rewritten
-            && memory.fights.holds(id, digest, start).is_none()
-        {
+        if let Some(how) = rewritten {
             warn!(object = %id, "what was applied came back changed ({how})");
             look_again = true;
         }
@@ -175,7 +174,8 @@ pub async fn run(
                 Body::Apply { object, .. } => object,
                 _ => &desired.object,
             };
-            objects.insert(id.clone(), (Arc::clone(object), digest.clone()));
+            let body = object.to_string().into_boxed_str();
+            objects.insert(id.clone(), (body, digest.clone()));
         }
     }
     memory.fights.retain(|id| desired.contains_key(id));
