@@ -32,7 +32,7 @@ use super::queue::{Again, Job, Why};
 use crate::api::condition::ConditionStatus;
 use crate::api::names::SYNC;
 use crate::api::sync::SyncSpec;
-use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState};
+use crate::cluster::{Cluster, ClusterError, EventType, Kind, NamespaceState};
 use crate::load::Snapshot;
 use crate::metrics::SyncInfo;
 use crate::reconcile::{Access, Settings};
@@ -330,6 +330,11 @@ impl Unit {
             .context
             .known_entry(name)
             .and_then(|entry| entry.applied.get());
+        if left.is_some()
+            && let Err(error) = self.is_gone(cluster).await
+        {
+            return self.failed(&error).await;
+        }
         self.context.forget(name);
         if let Some(applied) = left
             && let Err(error) = delete::release(cluster, &applied).await
@@ -337,6 +342,18 @@ impl Unit {
             warn!("members keep the label of their set: {error}");
         }
         None
+    }
+
+    /// Asks the server itself: a watch that is in trouble tells of no Sync either.
+    async fn is_gone(&self, cluster: &Cluster) -> Result<(), ClusterError> {
+        let Name { namespace, name } = &self.job.key;
+        let kind = Kind::sync();
+        let syncs = cluster.list_metadata(&kind, Some(namespace), None);
+        if syncs.await?.iter().any(|sync| sync.name == *name) {
+            let message = "the watch does not tell of a Sync that is there";
+            return Err(ClusterError::Unavailable(message.into()));
+        }
+        Ok(())
     }
 
     async fn tell(&self, cluster: &Cluster, live: &LiveSync, problem: &Problem) -> Again {
