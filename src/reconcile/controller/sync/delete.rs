@@ -57,7 +57,8 @@ pub async fn delete(
         ..settings.clone()
     };
     let left = match take_along(access, live, &settings, context).await {
-        Err(error) if gives_up => vec![error.to_string()],
+        // What stands in the way of the deletion for ever must not keep the Sync for ever.
+        Err(error) if gives_up && error != ClusterError::NotOurs => vec![error.to_string()],
         left => left?,
     };
     if !left.is_empty() && !gives_up {

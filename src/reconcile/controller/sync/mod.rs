@@ -32,7 +32,7 @@ use super::queue::{Again, Job, Why};
 use crate::api::condition::ConditionStatus;
 use crate::api::names::SYNC;
 use crate::api::sync::SyncSpec;
-use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState};
+use crate::cluster::{Cluster, ClusterError, EventType, Kind, NamespaceState};
 use crate::load::Snapshot;
 use crate::metrics::SyncInfo;
 use crate::reconcile::{Access, Settings};
@@ -154,6 +154,8 @@ impl Unit {
         }
         let spec = match &live.spec {
             Ok(spec) => spec,
+            // What is to become of its members cannot be told: they stay, and it does not wait for anything.
+            Err(_) if live.going => &SyncSpec::default(),
             Err(why) => return Err(Problem::stalled("InvalidSpec", why).into()),
         };
         // What `covergence sync PATH` keeps is nobody's business but its own.
@@ -362,6 +364,9 @@ impl Unit {
     async fn gone(&self, cluster: &Cluster) -> Again {
         let name = &self.job.key;
         let entry = self.context.known_entry(name)?;
+        if let Err(error) = self.is_gone(cluster).await {
+            return self.failed(&error).await;
+        }
         let released = match entry.last.get() {
             Some(last) => self.release(cluster, &last, &entry).await,
             None => Ok(()),
@@ -389,6 +394,22 @@ impl Unit {
             sync: cluster,
         };
         delete::release(access, &inventory, &settings).await
+    }
+
+    /// Asks the server itself: a watch that is in trouble tells of no Sync either.
+    async fn is_gone(&self, cluster: &Cluster) -> Result<(), ClusterError> {
+        let Name { namespace, name } = &self.job.key;
+        let kind = Kind::sync();
+        let syncs = match cluster.list_metadata(&kind, Some(namespace), None).await {
+            // With their definition, all of them are gone.
+            Err(ClusterError::NotFound(_)) => Vec::new(),
+            syncs => syncs?,
+        };
+        if syncs.iter().any(|sync| sync.name == *name) {
+            let message = "the watch does not tell of a Sync that is there";
+            return Err(ClusterError::Unavailable(message.into()));
+        }
+        Ok(())
     }
 
     async fn tell(&self, cluster: &Cluster, live: &LiveSync, problem: &Problem) -> Again {
@@ -426,8 +447,6 @@ impl Unit {
         self.context.recorder.record(&about, type_, reason, message);
     }
 
-    /// Tells metrics how the Sync is now, and the Syncs that depend on it when that is news: of a status that we wrote
-    /// ourselves, no change tells.
     async fn tell_metrics(&self, cluster: &Cluster) {
         let name = &self.job.key;
         let Ok(Some(live)) = depends::read(cluster, name).await else {

@@ -68,6 +68,7 @@ pub fn settings(
         writes_status: true,
         outlives_members: sync.takes_members_along(),
         requested_at: sync.open_request().map(str::to_owned),
+        generation: sync.generation,
         cluster_domain: defaults.cluster_domain.clone(),
         concurrency: defaults.concurrency,
     })
