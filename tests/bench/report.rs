@@ -61,7 +61,9 @@ impl Report {
         for line in &self.machine {
             let _ = writeln!(text, "- {line}");
         }
-        let _ = write!(text, "\n{}", method(self.repetitions));
+        if !self.sections.is_empty() {
+            let _ = write!(text, "\n{}", method(self.repetitions));
+        }
         let mut missed = Vec::new();
         for (size, results) in &self.sections {
             let _ = write!(text, "\n## {}\n\n{HEAD}", title(*size));
@@ -116,7 +118,9 @@ impl Report {
         for miss in missed {
             let _ = writeln!(text, "- {miss}");
         }
-        text.push_str(WHERE);
+        if !self.sections.is_empty() {
+            text.push_str(WHERE);
+        }
         text
     }
 }

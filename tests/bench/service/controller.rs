@@ -26,6 +26,12 @@ pub struct Controller {
     started: Instant,
 }
 
+/// Resident memory, now and at most.
+pub struct Memory {
+    pub resident_kib: u64,
+    pub peak_kib: u64,
+}
+
 impl Controller {
     /// Starts it with these Syncs; it looks after these namespaces only.
     pub fn start(tools: &Tools, namespaces: &[String], syncs: &[Value]) -> Res<Self> {
@@ -66,15 +72,18 @@ impl Controller {
         })
     }
 
-    /// Resident memory now and at most, in KiB.
-    pub fn memory_kib(&self) -> Res<(u64, u64)> {
+    /// Its memory, as it is.
+    pub fn memory(&self) -> Res<Memory> {
         let text = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let field = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name));
             line.and_then(|line| line.split_whitespace().next()?.parse().ok())
                 .ok_or_else(|| format!("/proc/PID/status has no {name}"))
         };
-        Ok((field("VmRSS:")?, field("VmHWM:")?))
+        Ok(Memory {
+            resident_kib: field("VmRSS:")?,
+            peak_kib: field("VmHWM:")?,
+        })
     }
 
     /// Processor time so far, of user and system.

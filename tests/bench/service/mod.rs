@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use self::changes::Changes;
 use self::content::{Content, What};
-use self::controller::Controller;
+use self::controller::{Controller, Memory};
 pub use self::report::ServiceReport;
 use self::repository::Repository;
 use crate::Res;
@@ -67,6 +67,8 @@ struct Figures {
     directly: Vec<Duration>,
     /// One file of a directory is changed.
     by_file: Changes,
+    /// Memory right after these changes.
+    resident_after_kib: u64,
     /// The same by a commit; there is one repository, for the one Sync.
     by_commit: Option<Changes>,
     /// Services are deleted, where there are Targets.
@@ -151,6 +153,7 @@ fn measure_one(
     let n = extent.changes;
     let directly = changes::apply_directly(tools, &content, n)?;
     let by_file = changes::change(tools, &content, None, 1..n + 1)?;
+    let resident_after_kib = controller.memory()?.resident_kib;
     let deletions = if what == What::Targets {
         changes::delete_services(tools, &content, extent.deletions)?
     } else {
@@ -177,18 +180,22 @@ fn measure_one(
         idle,
         directly,
         by_file,
+        resident_after_kib,
         by_commit,
         deletions,
     })
 }
 
 fn stay_idle(tools: &mut Tools, controller: &Controller, window: Duration) -> Res<Idle> {
-    let (resident_kib, peak_kib) = controller.memory_kib()?;
     let (processor, events) = tools.watch(SERVICE, |_| {
         let before = controller.processor_time()?;
         sleep(window);
         Ok(controller.processor_time()? - before)
     })?;
+    let Memory {
+        resident_kib,
+        peak_kib,
+    } = controller.memory()?;
     Ok(Idle {
         resident_kib,
         peak_kib,

@@ -24,9 +24,11 @@ run: a restart writes nothing, an idle controller asks for nothing, a change wri
 
 - ready: from the start of the process to `200` of `/readyz`, asked every 5 ms. looked at: until its metrics say so of every Sync and Target, asked
   every 50 ms. The requests are those until 2 s later.
-- resident, peak: `VmRSS` and `VmHWM` of `/proc/PID/status` at the end of the idle time. processor: `utime` and `stime` of `/proc/PID/stat`.
+- resident, peak: `VmRSS` and `VmHWM` of `/proc/PID/status` at the end of the idle time; after changes: `VmRSS` when the files have been changed.
+  processor: `utime` and `stime` of `/proc/PID/stat`.
 - change: one file is written, or `git update-ref` moves the branch of a local repository to a commit that was made before; the time is from
-  when that returned to when a watch tells of the changed object (of a Target: also of its Service), and of the Sync's status.
+  when that returned to when a watch tells of the changed object (of a Target: also of its Service), and of the Sync's status. The
+  controller waits 50 ms for the end of a save.
 - API's own: the same applies to copies that nobody looks after, sent one after the other, each until a watch tells of it.
 - deleted Service: from the answer to `DELETE` to when a watch tells of the new one.
 ";
@@ -89,8 +91,8 @@ impl ServiceReport {
 }
 
 const REST_HEAD: &str = "\
-| | first sync | restart: ready | looked at | lists | watches | gets | other | writes | resident | peak | idle: processor | requests | budget |
-| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+| | first sync | restart: ready | looked at | lists | watches | gets | other | writes | resident | peak | after changes | idle: processor | requests | budget |
+| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
 ";
 
 const CHANGE_HEAD: &str = "\
@@ -147,7 +149,7 @@ impl Figures {
             }
         }
         format!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} MiB | {:.1} MiB | {} of {} s | {} | {budget} |\n",
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} MiB | {:.1} MiB | {:.1} MiB | {} of {} s | {} | {budget} |\n",
             self.size,
             time(self.first),
             time(*ready),
@@ -159,6 +161,7 @@ impl Figures {
             requests.writes + requests.events,
             mib(*resident_kib),
             mib(*peak_kib),
+            mib(self.resident_after_kib),
             time(*processor),
             window.as_secs(),
             idle.total(),
@@ -251,6 +254,7 @@ fn growth(least: &Figures, most: &Figures) -> String {
         "-".to_owned(),
         format!("{each:.1} KiB each"),
         times(&|f| f.idle.peak_kib as f64),
+        times(&|f| f.resident_after_kib as f64),
         times(&|f| f.idle.processor.as_secs_f64() / f.idle.window.as_secs_f64()),
         "-".to_owned(),
         String::new(),
