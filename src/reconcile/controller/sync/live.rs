@@ -73,6 +73,12 @@ impl LiveSync {
             && self.status.observed_generation == self.generation
     }
 
+    /// Tells whether only a change of its spec helps.
+    pub fn is_stalled(&self) -> bool {
+        let conditions = &self.status.conditions;
+        conditions.iter().any(|c| c.type_ == "Stalled")
+    }
+
     /// The request that was not answered yet.
     pub fn open_request(&self) -> Option<&str> {
         let request = self.requested_at.as_deref()?;

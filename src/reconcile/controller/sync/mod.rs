@@ -35,8 +35,12 @@ use crate::api::sync::SyncSpec;
 use crate::cluster::{Cluster, ClusterError, EventType, Kind, NamespaceState};
 use crate::load::Snapshot;
 use crate::metrics::SyncInfo;
-use crate::reconcile::{Access, Settings};
+use crate::plan::Body;
+use crate::reconcile::{Access, Planned, Settings, make_plan};
 use crate::source::git::Credentials;
+
+/// So often a directory is looked at in the hope that it settles before something is pruned.
+const LOOKS: u32 = 5;
 
 /// After something that was applied came back changed.
 const SECOND_LOOK: Duration = Duration::from_secs(1);
@@ -178,10 +182,9 @@ impl Unit {
         if let Some(problem) = depends::waits_for(cluster, live).await? {
             return Err(problem.into());
         }
-        let snapshot = self.snapshot(access, live, spec, &entry).await?;
-        Span::current().record("revision", field::display(&snapshot.revision));
+        let planned = self.plan(access, live, spec, &settings, &entry).await?;
         let parts = (&*entry, &mut *memory);
-        let ran = run::run(access, live, &snapshot, &settings, parts, context).await?;
+        let ran = run::run(access, live, planned, &settings, parts, context).await?;
         if !ran.is_good() && !context.looks_after_sync(&live.name) {
             // What is left to do is another replica's, and so is what there is to tell.
             return Ok(None);
@@ -207,14 +210,46 @@ impl Unit {
         }
     }
 
-    /// What the source holds now.
+    /// The plan of what the source holds now. One that prunes is made of a source that is not just being written.
+    async fn plan(
+        &self,
+        access: Access<'_>,
+        live: &LiveSync,
+        spec: &SyncSpec,
+        settings: &Settings,
+        entry: &Entry,
+    ) -> Result<Planned, Ended> {
+        let mut looks = 0;
+        loop {
+            let (source, snapshot) = self.snapshot(access, live, spec, entry).await?;
+            Span::current().record("revision", field::display(&snapshot.revision));
+            let settings = Settings {
+                // A directory that is written to all the time is followed, but nothing counts as gone.
+                prune: settings.prune && looks < LOOKS,
+                ..settings.clone()
+            };
+            let planned = make_plan(access, &snapshot, &settings).await?;
+            let prunes = planned
+                .plan
+                .steps
+                .iter()
+                .any(|step| step.body == Body::Prune);
+            if !prunes || source.is_settled() {
+                return Ok(planned);
+            }
+            source.settle().await;
+            looks += 1;
+        }
+    }
+
+    /// The source, and what it holds now.
     async fn snapshot(
         &self,
         access: Access<'_>,
         live: &LiveSync,
         spec: &SyncSpec,
         entry: &Entry,
-    ) -> Result<Arc<Snapshot>, Ended> {
+    ) -> Result<(Arc<Source>, Arc<Snapshot>), Ended> {
         let asked = (spec.source.clone(), spec.interval.clone());
         let source = match entry.source.get().filter(|source| source.asked == asked) {
             Some(source) => {
@@ -230,7 +265,7 @@ impl Unit {
             }
         };
         match source.latest().await {
-            Some(Ok(snapshot)) => Ok(snapshot),
+            Some(Ok(snapshot)) => Ok((source, snapshot)),
             Some(Err(error)) => {
                 let git = spec.source.as_ref().and_then(|source| source.git.as_ref());
                 if git.is_some_and(|git| git.secret_ref.is_some()) {

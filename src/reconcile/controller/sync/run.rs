@@ -11,13 +11,12 @@ use super::memory::{Applied, Entry, Memory};
 use crate::api::ObjectId;
 use crate::api::sync::DriftPolicy;
 use crate::cluster::ClusterError;
-use crate::load::{Severity, Snapshot};
+use crate::load::Severity;
 use crate::metrics::Metrics;
 use crate::plan::{Body, Index, Step, drift_of, hold_back, index};
 use crate::reconcile::controller::context::Context;
 use crate::reconcile::{
-    Access, Done, Outcome, Planned, Report, Settings, is_good, make_plan, now, rendered_digest,
-    sync,
+    Access, Done, Outcome, Planned, Report, Settings, is_good, now, rendered_digest, sync,
 };
 
 /// So many objects are named in an Event; it has room for 1 kB.
@@ -101,12 +100,11 @@ impl Ran {
 pub async fn run(
     access: Access<'_>,
     live: &LiveSync,
-    snapshot: &Snapshot,
+    mut planned: Planned,
     settings: &Settings,
     (entry, memory): (&Entry, &mut Memory),
     context: &Context,
 ) -> Result<Ran, ClusterError> {
-    let mut planned = make_plan(access, snapshot, settings).await?;
     tell_diagnostics(&planned);
     let desired = index(&planned.survey.desired);
     let before = entry.applied.get();
