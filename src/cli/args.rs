@@ -137,10 +137,21 @@ pub struct ClusterArgs {
     /// Group to impersonate (repeatable).
     #[arg(long = "as-group", value_name = "GROUP", requires = "as_user")]
     pub as_groups: Vec<String>,
-    /// The most requests in flight.
-    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub concurrency: u16,
+    /// The most requests in flight; 32 when not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub concurrency: Option<u16>,
 }
+
+impl ClusterArgs {
+    /// The most requests in flight; `else_` is what the Config says, if anything.
+    pub fn requests_in_flight(&self, else_: Option<u32>) -> usize {
+        let given = self.concurrency.map(u32::from).or(else_);
+        given.unwrap_or(CONCURRENCY) as usize
+    }
+}
+
+/// Enough to use what an API server of a small cluster can do, and not so many that others wait.
+const CONCURRENCY: u32 = 32;
 
 /// What is done about objects that have left the source, and about other managers' fields.
 #[derive(Debug, Args)]

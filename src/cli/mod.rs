@@ -92,7 +92,13 @@ fn dispatch(command: Command) -> Result<u8, CliError> {
         Command::Sync(args) => runtime()?.block_on(sync::run(&args)),
         Command::Status(args) => runtime()?.block_on(status::run(&args)),
         Command::Tree(args) => runtime()?.block_on(tree::run(&args)),
-        Command::Run(args) => runtime()?.block_on(run::run(&args)),
+        Command::Run(args) => {
+            let runtime = runtime()?;
+            let code = runtime.block_on(run::run(&args));
+            // A fetch that hangs has a thread of its own, which would be waited for.
+            runtime.shutdown_background();
+            code
+        }
     }
 }
 

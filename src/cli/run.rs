@@ -16,7 +16,7 @@ use crate::api::{Config, config, parse_duration};
 use crate::cluster::Cluster;
 use crate::lease::{Keeper, Options, Shards, identity};
 use crate::load::Severity;
-use crate::metrics::{ApiVerb, Metrics};
+use crate::metrics::Metrics;
 use crate::reconcile::configuration::{Configuration, Following};
 use crate::reconcile::controller::{Configured, Defaults, Name, Reading, Said, Service};
 use crate::source::watch::Timing;
@@ -25,13 +25,22 @@ use crate::web::{self, Auth, Health, HookTarget, Receiver};
 /// Sources that are read at once: each takes a thread, and memory for all its files.
 const SOURCES_AT_ONCE: usize = 4;
 
-/// The writes in hand end within this; a pod is killed after 30 s.
-const END_WITHIN: Duration = Duration::from_secs(4);
+/// The writes in hand end within this, so that with [`RELEASE_WITHIN`] all is over in 5 s; a pod is killed after 30 s.
+const END_WITHIN: Duration = Duration::from_millis(3500);
+
+/// Our Lease is given up within this, or runs out by itself.
+const RELEASE_WITHIN: Duration = Duration::from_secs(1);
 
 /// How long a lost replica's work waits for another one, when nobody says: as Kubernetes' own controllers have it.
 const LEASE: Duration = Duration::from_secs(15);
 
 pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
+    if let Err(error) = std::fs::metadata(&args.config) {
+        let path = args.config.display();
+        return Err(CliError::usage(format!(
+            "read the configuration {path}: {error}"
+        )));
+    }
     let stop = CancellationToken::new();
     end_on_signals(&stop)?;
     let options = settings::connect_options(&args.cluster);
@@ -51,20 +60,17 @@ pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
 
     let metrics = Metrics::default();
     let observed = metrics.clone();
-    let concurrency = usize::from(args.cluster.concurrency);
+    let concurrency = args.cluster.requests_in_flight(first.config.concurrency);
     let cluster = cluster
-        .observed(Arc::new(move |verb, code| {
-            let answered = (code != 0).then_some(code);
-            if let Some(verb) = ApiVerb::of(verb) {
-                observed.api_request(verb, answered);
-            }
+        .observed(Arc::new(move |verb, status| {
+            observed.api_request(verb, status);
         }))
         .limited(concurrency);
     let health = Health::default();
     let config = &first.config;
     let (triggers, hooks) = mpsc::channel(64);
     listen(config, args, &health, &metrics, triggers, &stop).await?;
-    let (shards, keeper) = take_part(config, &cluster, &own_namespace).await?;
+    let (shards, keeper) = take_part(config, &cluster, &own_namespace, &health)?;
     let (readings, news) = mpsc::channel(1);
     let reading = Reading {
         cache_dir: match &config.cache_directory {
@@ -91,8 +97,8 @@ pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
         () = end_in_time(&stop) => Ok(()),
     };
     if let Some(keeper) = keeper {
-        // Who cannot give up its Lease lets it run out.
-        let _ = timeout(Duration::from_secs(1), keeper.release()).await;
+        // Nothing more can be done when this fails.
+        let _ = timeout(RELEASE_WITHIN, keeper.release()).await;
     }
     ended?;
     Ok(OK)
@@ -155,9 +161,13 @@ fn tell(configuration: &Configuration) {
             .position
             .map_or(String::new(), |at| format!(":{}:{}", at.line, at.column));
         let (file, message) = (&diagnostic.file, &diagnostic.message);
+        let hint = match &diagnostic.hint {
+            Some(hint) => format!(" ({hint})"),
+            None => String::new(),
+        };
         match diagnostic.severity {
-            Severity::Error => tracing::error!("{file}{place}: {message}"),
-            Severity::Warning => tracing::warn!("{file}{place}: {message}"),
+            Severity::Error => tracing::error!("{file}{place}: {message}{hint}"),
+            Severity::Warning => tracing::warn!("{file}{place}: {message}{hint}"),
         }
     }
 }
@@ -193,10 +203,11 @@ async fn listen(
 }
 
 /// Joins the other replicas, unless there are none by what the configuration says.
-async fn take_part(
+fn take_part(
     config: &Config,
     cluster: &Cluster,
     own_namespace: &str,
+    health: &Health,
 ) -> Result<(Shards, Option<Keeper>), CliError> {
     let leases = &config.leases;
     if !leases.enabled {
@@ -215,7 +226,7 @@ async fn take_part(
         identity: identity(&host.unwrap_or_else(|_| "covergence".into())),
         duration,
     };
-    let (shards, keeper) = Keeper::start(cluster.clone(), options).await?;
+    let (shards, keeper) = Keeper::start(cluster.clone(), options, health.gate("lease"));
     Ok((shards, Some(keeper)))
 }
 

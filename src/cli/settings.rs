@@ -116,7 +116,7 @@ pub fn online(
         allow_empty: policy.allow_empty,
         prune_limit: policy.prune_limit.clone(),
         force_conflicts: policy.force_conflicts,
-        concurrency: usize::from(cluster.concurrency),
+        concurrency: cluster.requests_in_flight(None),
         ..settings(source, set, namespace)?
     })
 }

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use serde_json::Value;
+
 use super::args::{Output, SyncArgs};
 use super::diagnostics::printable;
 use super::diff::{self, Show};
@@ -9,6 +11,7 @@ use super::error::CliError;
 use super::progress::Progress;
 use super::steps::outcomes;
 use super::{ERRORS, OK, diagnostics, json, settings};
+use crate::cluster::Kind;
 use crate::reconcile::{Planned, Report, Settings, install_kinds, is_good, make_plan, now, sync};
 
 pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
@@ -37,6 +40,7 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
         ..settings::online(source, set, policy, cluster, connection.default_namespace())?
     };
     let mut planned = make_plan((&connection).into(), &snapshot, &settings).await?;
+    refuse_followed(&planned, &settings)?;
     let mut installed = Vec::new();
     if !planned.survey.has_our_kinds() {
         installed = install_kinds(&connection).await?;
@@ -68,6 +72,28 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
     } else {
         ERRORS
     })
+}
+
+/// A Sync with a source is the controller's, which would undo at once what comes from elsewhere. A source that holds its
+/// own Sync is how people begin.
+fn refuse_followed(planned: &Planned, settings: &Settings) -> Result<(), CliError> {
+    let parent = planned.survey.parent.as_ref();
+    let source = parent.and_then(|parent| parent.pointer("/spec/source"));
+    let Settings {
+        namespace, name, ..
+    } = settings;
+    let itself = planned.survey.desired.iter().any(|desired| {
+        let id = &desired.id;
+        id.group_kind == Kind::sync().group_kind()
+            && id.namespace.as_ref() == Some(namespace)
+            && id.name == *name
+    });
+    if itself || source.is_none_or(Value::is_null) {
+        return Ok(());
+    }
+    Err(CliError::usage(format!(
+        "Sync {namespace}/{name} has a source of its own, which a controller follows: change that, or choose another --name"
+    )))
 }
 
 fn print(planned: &Planned, report: &Report, settings: &Settings) -> Result<(), CliError> {

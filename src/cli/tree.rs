@@ -36,7 +36,7 @@ pub async fn run(args: &TreeArgs) -> Result<u8, CliError> {
         Some(namespace) => namespace,
         None => connection.default_namespace(),
     };
-    let concurrency = usize::from(cluster.concurrency);
+    let concurrency = cluster.requests_in_flight(None);
     let look = async || {
         let found = tree(&connection, namespace, sync.as_deref(), concurrency).await?;
         found.ok_or(CliError::NotInstalled)

@@ -129,6 +129,7 @@ impl Cluster {
 fn client(config: &Config, silence: Duration) -> Result<Client, ClusterError> {
     let mut config = config.clone();
     config.read_timeout = Some(silence);
+    config.default_retry = false;
     Client::try_from(config)
         .map_err(|e| ClusterError::Config(format!("cannot use the cluster's configuration: {e}")))
 }

@@ -12,10 +12,10 @@ use kube::core::ApiResource;
 use tokio::time::timeout;
 
 use super::read::segment;
-use super::send::Verb;
 use super::{Cluster, ClusterError};
 use crate::api::names::GROUP;
 use crate::api::{ClosureJVMTarget, GroupKind, Scope, Sync, split_api_version};
+use crate::metrics::ApiVerb;
 
 /// A kind that the API server serves.
 #[derive(Clone, Debug)]
@@ -217,7 +217,7 @@ impl Cluster {
 
     /// Asks the server for all `apiVersion`s.
     pub(super) async fn api_versions(&self) -> Result<BTreeSet<String>, ClusterError> {
-        let list: APIGroupList = self.read(Verb::Get, get("/apis")?).await?;
+        let list: APIGroupList = self.read(ApiVerb::Get, get("/apis")?).await?;
         let versions = list.groups.into_iter().flat_map(|group| group.versions);
         let mut versions: BTreeSet<String> = versions.map(|v| v.group_version).collect();
         versions.insert("v1".into());
@@ -229,7 +229,7 @@ impl Cluster {
             ("", version) => format!("/api/{}", segment(version)),
             (group, version) => format!("/apis/{}/{}", segment(group), segment(version)),
         };
-        match self.read(Verb::Get, get(&path)?).await {
+        match self.read(ApiVerb::Get, get(&path)?).await {
             Ok(list) => Ok(Some(list)),
             Err(ClusterError::NotFound(_)) => Ok(None),
             Err(error) => Err(error),

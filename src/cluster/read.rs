@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::send::{Verb, unreadable};
+use super::send::unreadable;
 use super::{Cluster, ClusterError, Kind};
+use crate::metrics::ApiVerb;
 use crate::plan::Live;
 
 /// Objects in one answer. Enough that common lists need one request, few enough that an answer stays in memory
@@ -175,7 +176,7 @@ impl Cluster {
         let mut items = Vec::new();
         loop {
             let page = self
-                .answer(Verb::List, build(&params).map_err(invalid)?)
+                .answer(ApiVerb::List, build(&params).map_err(invalid)?)
                 .await?;
             let List {
                 metadata,
@@ -198,7 +199,7 @@ impl Cluster {
         &self,
         request: http::Request<Vec<u8>>,
     ) -> Result<Option<T>, ClusterError> {
-        match self.read(Verb::Get, request).await {
+        match self.read(ApiVerb::Get, request).await {
             Ok(object) => Ok(Some(object)),
             Err(ClusterError::NotFound(_)) => Ok(None),
             Err(error) => Err(error),

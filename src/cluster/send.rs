@@ -2,53 +2,40 @@
 
 use std::time::Duration;
 
+use backon::{BackoffBuilder, ExponentialBuilder};
+use http::header::RETRY_AFTER;
 use http::{Request, StatusCode};
 use kube::Client;
 use kube::core::Status;
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{Cluster, ClusterError};
+use crate::metrics::ApiVerb;
 
 /// The same as kube-apiserver's own limit for a request.
 pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
-/// What a request does, in the word that roles use for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
-    Get,
-    List,
-    Watch,
-    Patch,
-    Delete,
-}
+/// Between a busy answer and the next try, when the server does not say how long.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
-impl Verb {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Get => "get",
-            Self::List => "list",
-            Self::Watch => "watch",
-            Self::Patch => "patch",
-            Self::Delete => "delete",
-        }
-    }
-}
+/// The longest such pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Is asked before every write, since others may have taken over what it is for.
+/// Is asked before each try of a write, since others may have taken over what it is for.
 pub trait WriteGuard: Send + Sync {
     /// Permits one write, which lasts until the permit is dropped; `None` when we must not write any more.
     fn permit(&self) -> Option<Box<dyn Send>>;
 }
 
-/// Is told of every request: verb, and HTTP code of the answer, or 0 when there was none.
-pub type Observer = dyn Fn(&str, u16) + Send + Sync;
+/// Is told of every request: verb, and HTTP status of the answer, if there was one.
+pub type Observer = dyn Fn(ApiVerb, Option<u16>) + Send + Sync;
 
 impl Cluster {
     /// Sends a request that changes nothing, and again for a while when the server is too busy to answer it.
     pub(super) async fn read<T: DeserializeOwned>(
         &self,
-        verb: Verb,
+        verb: ApiVerb,
         request: Request<Vec<u8>>,
     ) -> Result<T, ClusterError> {
         let answer = self.answer(verb, request).await?;
@@ -58,26 +45,21 @@ impl Cluster {
     /// The same, and gives the answer as it came.
     pub(super) async fn answer(
         &self,
-        verb: Verb,
+        verb: ApiVerb,
         request: Request<Vec<u8>>,
     ) -> Result<impl AsRef<[u8]> + use<>, ClusterError> {
         let _in_flight = self.in_flight().await;
-        self.send(verb, request).await
+        self.send(verb, request, None).await
     }
 
     /// Sends a request that changes something, if we still may.
     pub(super) async fn write<T: DeserializeOwned>(
         &self,
-        verb: Verb,
+        verb: ApiVerb,
         request: Request<Vec<u8>>,
     ) -> Result<T, ClusterError> {
         let _in_flight = self.in_flight().await;
-        // Last of all: waiting for the others may have taken long.
-        let _permit = match &self.guard {
-            Some(guard) => Some(guard.permit().ok_or(ClusterError::NotOurs)?),
-            None => None,
-        };
-        let answer = self.send(verb, request).await?;
+        let answer = self.send(verb, request, self.guard.as_deref()).await?;
         serde_json::from_slice(answer.as_ref()).map_err(|error| unreadable(&error))
     }
 
@@ -86,50 +68,117 @@ impl Cluster {
         self.requests.as_ref()?.acquire().await.ok()
     }
 
-    /// Limits how long a request may take with all its repetitions: kube's own policy tries for minutes.
+    /// Sends a request, and again while the server is too busy to answer it, as long as one request may take.
+    ///
+    /// Not by kube's own policy, which would send a write again without asking the guard whether it still may.
     async fn send(
         &self,
-        verb: Verb,
+        verb: ApiVerb,
         mut request: Request<Vec<u8>>,
+        guard: Option<&dyn WriteGuard>,
     ) -> Result<impl AsRef<[u8]> + use<>, ClusterError> {
         self.identity.sign(request.headers_mut());
-        let (code, answer) = match timeout(ANSWER_WITHIN, exchange(&self.client, request)).await {
-            Ok((code, answer)) => (code, answer),
-            Err(_) => {
-                let seconds = ANSWER_WITHIN.as_secs();
-                let error = ClusterError::Unavailable(format!("no good answer within {seconds} s"));
-                (0, Err(error))
+        let deadline = Instant::now() + ANSWER_WITHIN;
+        let mut pauses = ExponentialBuilder::default()
+            .with_min_delay(FIRST_PAUSE)
+            .with_max_delay(LONGEST_PAUSE)
+            .with_jitter()
+            .without_max_times()
+            .build();
+        loop {
+            // Last of all: waiting may have taken long.
+            let permit = match guard {
+                Some(guard) => Some(guard.permit().ok_or(ClusterError::NotOurs)?),
+                None => None,
+            };
+            let exchange = exchange(&self.client, request.clone());
+            let Exchange {
+                status,
+                retry_after,
+                answer,
+            } = timeout_at(deadline, exchange)
+                .await
+                .unwrap_or_else(|_| Exchange::none());
+            drop(permit);
+            self.observe(verb, status.map(|status| status.as_u16()));
+            let pause = status.filter(|status| is_busy(*status)).and_then(|_| {
+                let pause = retry_after.or_else(|| pauses.next())?;
+                (Instant::now() + pause < deadline).then_some(pause)
+            });
+            match pause {
+                Some(pause) => sleep(pause).await,
+                None => return answer,
             }
-        };
-        self.observe(verb, code);
-        answer
+        }
     }
 
-    pub(super) fn observe(&self, verb: Verb, code: u16) {
+    pub(super) fn observe(&self, verb: ApiVerb, status: Option<u16>) {
         if let Some(observer) = &self.observer {
-            observer(verb.word(), code);
+            observer(verb, status);
         }
     }
 }
 
-/// Gives the HTTP code, or 0 without an answer, and what was answered.
+/// What became of one try.
+struct Exchange<T> {
+    /// The HTTP status, if there was an answer.
+    status: Option<StatusCode>,
+    /// When the server wants to be asked again.
+    retry_after: Option<Duration>,
+    /// What was answered.
+    answer: Result<T, ClusterError>,
+}
+
+impl<T> Exchange<T> {
+    /// There was no answer in time.
+    fn none() -> Self {
+        let seconds = ANSWER_WITHIN.as_secs();
+        let error = ClusterError::Unavailable(format!("no good answer within {seconds} s"));
+        Self::failed(error)
+    }
+
+    fn failed(error: ClusterError) -> Self {
+        Self {
+            status: None,
+            retry_after: None,
+            answer: Err(error),
+        }
+    }
+}
+
+/// Tries once.
 ///
 /// Not by `Client::request`, which logs whole answers that it cannot read: they may be Secrets.
 async fn exchange(
     client: &Client,
     request: Request<Vec<u8>>,
-) -> (u16, Result<impl AsRef<[u8]> + use<>, ClusterError>) {
+) -> Exchange<impl AsRef<[u8]> + use<>> {
     let response = match client.send(request.map(Into::into)).await {
         Ok(response) => response,
-        Err(error) => return (0, Err(error.into())),
+        Err(error) => return Exchange::failed(error.into()),
     };
     let status = response.status();
-    let answer = match response.into_body().collect_bytes().await {
-        Ok(body) if is_refusal(status) => Err(refusal(status, &body).into()),
-        Ok(body) => Ok(body),
-        Err(error) => Err(error.into()),
-    };
-    (status.as_u16(), answer)
+    let retry_after = response.headers().get(RETRY_AFTER);
+    let seconds = retry_after.and_then(|value| value.to_str().ok()?.parse().ok());
+    Exchange {
+        status: Some(status),
+        retry_after: seconds.map(Duration::from_secs),
+        answer: match response.into_body().collect_bytes().await {
+            Ok(body) if is_refusal(status) => Err(refusal(status, &body).into()),
+            Ok(body) => Ok(body),
+            Err(error) => Err(error.into()),
+        },
+    }
+}
+
+/// Tells whether the same request may succeed a moment later.
+fn is_busy(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT
+    )
 }
 
 fn is_refusal(status: StatusCode) -> bool {

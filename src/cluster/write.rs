@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 
 use super::cache::{Cache, Writing, Written};
 use super::read::{MetadataOnly, invalid, request, segment};
-use super::send::{Verb, unreadable};
+use super::send::unreadable;
 use super::{Cluster, ClusterError, Kind};
 use crate::api::ObjectId;
 use crate::api::names::{FIELD_MANAGER, INVENTORY_MANAGER, STATUS_MANAGER};
+use crate::metrics::ApiVerb;
 use crate::plan::{Expected, Live};
 
 impl Cluster {
@@ -75,7 +76,7 @@ impl Cluster {
         let request = request(kind, namespace)
             .patch(&segment(name), &params, &Patch::Apply(object))
             .map_err(invalid)?;
-        self.read(Verb::Patch, request).await
+        self.read(ApiVerb::Patch, request).await
     }
 
     /// Applies the status of one of our kinds; fields that are left out are cleared.
@@ -147,18 +148,18 @@ impl Cluster {
         whole: bool,
     ) -> Result<Live, ClusterError> {
         let Some(cache) = &self.cache else {
-            let answer: MetadataOnly = self.write(Verb::Patch, request).await?;
+            let answer: MetadataOnly = self.write(ApiVerb::Patch, request).await?;
             return Ok(answer.metadata);
         };
         let writing = cache.begin_write(&id);
         let answer = if whole {
-            let object: Value = self.write(Verb::Patch, request).await?;
+            let object: Value = self.write(ApiVerb::Patch, request).await?;
             Written {
                 metadata: Live::from_object(&object).map_err(|error| unreadable(&error))?,
                 object: Some(object),
             }
         } else {
-            let MetadataOnly { metadata } = self.write(Verb::Patch, request).await?;
+            let MetadataOnly { metadata } = self.write(ApiVerb::Patch, request).await?;
             Written {
                 metadata,
                 object: None,
@@ -193,7 +194,7 @@ impl Cluster {
         let id = id_of(kind, namespace, name);
         let cache = self.cache.as_ref();
         let writing = cache.map(|cache| (cache, cache.begin_write(&id)));
-        match (self.write(Verb::Delete, request).await, writing) {
+        match (self.write(ApiVerb::Delete, request).await, writing) {
             (Ok(answer), Some((cache, writing))) => note_deleted(cache, &writing, expected, answer),
             (Ok(_) | Err(ClusterError::NotFound(_)), _) => {}
             (Err(error), _) => return Err(error),

@@ -21,6 +21,7 @@ use super::record::Leases;
 use super::shards::Shards;
 use super::terms::Terms;
 use crate::cluster::{Cluster, ClusterError};
+use crate::web::Gate;
 
 /// How a replica takes part.
 #[derive(Clone, Debug)]
@@ -40,11 +41,9 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Joins the replicas of a namespace. Keys become ours a little later, once everybody agrees.
-    ///
-    /// # Errors
-    /// When Leases can be neither listed nor written.
-    pub async fn start(cluster: Cluster, options: Options) -> Result<(Shards, Self), ClusterError> {
+    /// Joins the replicas of a namespace, as soon as the server lets us. Keys become ours a little later, once everybody
+    /// agrees. `held` is open while our Lease is renewed in time, and says otherwise why it is not.
+    pub fn start(cluster: Cluster, options: Options, held: Gate) -> (Shards, Self) {
         let Options {
             namespace,
             identity,
@@ -52,7 +51,7 @@ impl Keeper {
         } = options;
         let terms = Terms::new(duration);
         let shards = Shards::none();
-        let mut driver = Driver {
+        let driver = Driver {
             machine: Machine::new(identity.clone(), terms, now()),
             leases: Leases {
                 cluster,
@@ -62,14 +61,13 @@ impl Keeper {
                 acquired: Timestamp::now(),
             },
             shards: shards.clone(),
+            holds: false,
+            held,
             ailing: None,
         };
         let stop = CancellationToken::new();
-        while !driver.machine.has_joined() {
-            driver.step(&stop).await?;
-        }
         let task = AbortOnDropHandle::new(tokio::spawn(driver.run(stop.clone())));
-        Ok((shards, Self { stop, task }))
+        (shards, Self { stop, task })
     }
 
     /// Stops giving permits, waits for the writes in hand, and gives up the Lease, so that others take over at once.
@@ -87,8 +85,11 @@ struct Driver {
     machine: Machine,
     leases: Leases,
     shards: Shards,
-    /// What failed last: only the first failure in a row is worth a warning.
-    ailing: Option<&'static str>,
+    /// Whether our Lease was held when we last looked.
+    holds: bool,
+    held: Gate,
+    /// What failed last, and how: only the first failure in a row is worth a warning.
+    ailing: Option<(&'static str, ClusterError)>,
 }
 
 impl Driver {
@@ -104,6 +105,7 @@ impl Driver {
     async fn step(&mut self, stop: &CancellationToken) -> Result<(), ClusterError> {
         let sent = now();
         let ownership = self.machine.ownership(sent);
+        self.tell_whether_held(sent);
         self.shards.set(ownership, self.machine.members());
         let identity = &self.leases.identity;
         let left = |view: &Members| self.shards.are_left_to(identity, view);
@@ -153,24 +155,50 @@ impl Driver {
         }
     }
 
+    fn tell_whether_held(&mut self, now: Instant) {
+        let ends = self.machine.deadline();
+        let holds = ends.is_some_and(|deadline| now < deadline);
+        let lease = self.leases.name();
+        match (self.holds, holds) {
+            (false, true) => info!(lease, "our Lease is held"),
+            (true, false) => warn!(lease, "our Lease has run out: nothing is written"),
+            _ => {}
+        }
+        self.holds = holds;
+        match &self.ailing {
+            _ if holds => self.held.open(),
+            Some((failure, error)) => self.held.shut(format!("{failure}: {error}")),
+            None => self.held.shut("our Lease is not written yet"),
+        }
+    }
+
     fn told<T>(
         &mut self,
         failure: &'static str,
         answer: Result<T, ClusterError>,
     ) -> Result<T, ClusterError> {
         match &answer {
-            Ok(_) if self.ailing == Some(failure) => self.ailing = None,
-            Err(error) if self.ailing != Some(failure) => {
-                self.ailing = Some(failure);
-                warn!(%error, lease = self.leases.name(), "{failure}");
+            Ok(_) if self.ails_of(failure) => self.ailing = None,
+            Ok(_) => {}
+            Err(error) => {
+                if !self.ails_of(failure) {
+                    warn!(%error, lease = self.leases.name(), "{failure}");
+                }
+                self.ailing = Some((failure, error.clone()));
             }
-            _ => {}
         }
         answer
     }
 
+    fn ails_of(&self, failure: &str) -> bool {
+        self.ailing
+            .as_ref()
+            .is_some_and(|(what, _)| *what == failure)
+    }
+
     async fn release(self) {
         self.shards.set(Ownership::nothing(), &Members::default());
+        self.held.shut("it is given up");
         let lasts = self.leases.terms.duration();
         let lease = self.leases.name();
         if timeout(lasts, self.shards.idle()).await.is_err() {

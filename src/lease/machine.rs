@@ -120,11 +120,6 @@ impl Machine {
         }
     }
 
-    /// Tells whether our Lease has ever been written.
-    pub fn has_joined(&self) -> bool {
-        self.renewed.is_some()
-    }
-
     /// Says what to do next. The ownership of this moment must be in force; `leaves_permits` tells whether a view gives
     /// all keys to us for which permits are in hand.
     pub fn next(&mut self, now: Instant, leaves_permits: impl Fn(&Members) -> bool) -> Action {

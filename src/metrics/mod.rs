@@ -247,9 +247,11 @@ impl Metrics {
         set(&self.0.watches, &OfState { state }, watches);
     }
 
-    /// Counts a watch that had to list again.
-    pub fn watch_restarted(&self) {
-        self.0.watch_restarts.inc();
+    /// Says how often watches had to list again so far.
+    pub fn set_watch_restarts(&self, restarts: u64) {
+        let counted = self.0.watch_restarts.get();
+        let more = restarts.saturating_sub(counted);
+        self.0.watch_restarts.inc_by(more);
     }
 
     /// Says how many replicas share the work now.

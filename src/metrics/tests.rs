@@ -87,7 +87,7 @@ fn every_series_has_the_name_it_was_promised_under() {
     metrics.api_request(ApiVerb::Watch, None);
     metrics.webhook_request(Provider::GitHub, WebhookOutcome::Accepted);
     metrics.set_watches(WatchState::Synced, 4);
-    metrics.watch_restarted();
+    metrics.set_watch_restarts(1);
     metrics.set_lease_members(3);
     let page = metrics.encode().unwrap();
     for line in [

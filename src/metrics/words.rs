@@ -48,8 +48,6 @@ pub enum Queue {
     Syncs,
     /// Targets whose Services are to be looked at.
     Targets,
-    /// Sources that are to be read.
-    Sources,
 }
 
 impl Queue {
@@ -58,7 +56,6 @@ impl Queue {
         match self {
             Self::Syncs => "syncs",
             Self::Targets => "targets",
-            Self::Sources => "sources",
         }
     }
 }
@@ -72,40 +69,20 @@ pub enum ApiVerb {
     List,
     /// Follows changes.
     Watch,
-    /// Makes a new object.
-    Create,
     /// Server-side apply, or a merge.
     Patch,
-    /// Replaces an object.
-    Update,
     /// Deletes.
     Delete,
 }
 
 impl ApiVerb {
-    /// Finds the verb of a word.
-    pub fn of(word: &str) -> Option<Self> {
-        let all = [
-            Self::Get,
-            Self::List,
-            Self::Watch,
-            Self::Create,
-            Self::Patch,
-            Self::Update,
-            Self::Delete,
-        ];
-        all.into_iter().find(|verb| verb.word() == word)
-    }
-
     /// The word it is written with.
     pub fn word(self) -> &'static str {
         match self {
             Self::Get => "get",
             Self::List => "list",
             Self::Watch => "watch",
-            Self::Create => "create",
             Self::Patch => "patch",
-            Self::Update => "update",
             Self::Delete => "delete",
         }
     }

@@ -2,6 +2,7 @@
 
 mod access;
 mod clock;
+mod compute;
 pub mod configuration;
 mod contents;
 pub mod controller;

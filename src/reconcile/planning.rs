@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::compute::compute;
 use super::contents::guard_contents;
 use super::parent::{check_tooling, other_source};
 use super::survey::survey;
@@ -41,7 +42,7 @@ pub async fn make_plan(
     snapshot: &Snapshot,
     settings: &Settings,
 ) -> Result<Planned, ClusterError> {
-    let loaded = load(snapshot, &Limits::default());
+    let loaded = compute(|| load(snapshot, &Limits::default()));
     let survey = survey(access, &loaded.documents, settings).await?;
     check_tooling(survey.parent.as_ref())?;
     let mut diagnostics = snapshot.diagnostics.clone();
@@ -69,7 +70,7 @@ pub async fn make_plan(
             members: survey.known.members.len(),
         },
     };
-    let mut plan = build(&inputs);
+    let mut plan = compute(|| build(&inputs));
     guard_contents(access.members, &mut plan).await?;
     Ok(Planned {
         plan,

@@ -82,6 +82,23 @@ fn a_set_that_another_tool_keeps_is_left_to_it() {
 }
 
 #[test]
+fn a_set_that_a_controller_follows_from_elsewhere_is_left_to_it() {
+    let ns = Namespace::new("followed");
+    let source = Source::new().with("a.yaml", &[config_map("a", "")]);
+    let spec = json!({ "source": { "git": { "url": "https://git.example/shop.git" } } });
+    let sync = json!({ "apiVersion": "closurejvm.io/v1alpha1", "kind": "Sync", "metadata": { "name": "it" }, "spec": spec });
+    ns.create("syncs", &sync);
+    let refused = ns.text("sync", &source).code(2);
+    assert!(
+        refused.stderr.contains("a controller follows"),
+        "{refused:?}"
+    );
+    assert!(ns.members().is_empty());
+    // What it would change may be looked at.
+    ns.diff(&source).code(1);
+}
+
+#[test]
 fn a_lost_parent_is_made_anew_with_the_same_members() {
     let ns = Namespace::new("lost");
     let source = Source::new().with("a.yaml", &[config_map("a", "1"), config_map("gone", "1")]);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use covergence::cluster::{Cluster, ClusterError, ConnectOptions};
 use covergence::lease::{Keeper, LEADER, Options, Permit, Shards};
+use covergence::web::Health;
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -38,8 +39,9 @@ impl Replicas {
             duration: Duration::from_secs(seconds),
         };
         let cluster = self.runtime.block_on(connect());
-        let started = self.runtime.block_on(Keeper::start(cluster, options));
-        let (shards, keeper) = started.unwrap();
+        let _inside = self.runtime.enter();
+        let held = Health::default().gate("lease");
+        let (shards, keeper) = Keeper::start(cluster, options, held);
         self.running.push((identity.into(), shards, keeper));
     }
 
@@ -252,24 +254,28 @@ fn a_late_write_is_refused() {
 }
 
 #[test]
-fn who_may_not_write_leases_is_told_so_at_once() {
+fn who_may_not_write_leases_owns_nothing_and_says_why() {
     let replicas = Replicas::new("lease-forbidden");
     let options = ConnectOptions {
         kubeconfig: Some(shared().join("kubeconfig")),
         as_user: Some("nobody".into()),
         ..ConnectOptions::default()
     };
-    let started = replicas.runtime.block_on(async {
-        let cluster = Cluster::connect(&options).await.unwrap();
-        let options = Options {
-            namespace: replicas.ns.name.clone(),
-            identity: "a".into(),
-            duration: Duration::from_secs(5),
-        };
-        Keeper::start(cluster, options).await.map(|_| ())
+    let cluster = replicas.runtime.block_on(Cluster::connect(&options));
+    let options = Options {
+        namespace: replicas.ns.name.clone(),
+        identity: "a".into(),
+        duration: Duration::from_secs(5),
+    };
+    let _inside = replicas.runtime.enter();
+    let health = Health::default();
+    let (shards, _keeper) = Keeper::start(cluster.unwrap(), options, health.gate("lease"));
+    let why = eventually("it says why", || {
+        let not_ready = health.not_ready();
+        not_ready
+            .into_iter()
+            .find(|why| why.contains("not allowed"))
     });
-    assert!(
-        matches!(started, Err(ClusterError::Forbidden(_))),
-        "{started:?}"
-    );
+    assert!(why.starts_with("lease: Leases cannot be listed"), "{why}");
+    assert!(!shards.owns(LEADER));
 }

@@ -48,8 +48,8 @@ fn a_sync_that_is_in_its_own_source_keeps_its_inventory() {
 
     // Leaving the source, it stays: it is what knows the members.
     source.write("a.yaml", &[config_map("a", "1")]);
-    let report = ns.sync(&source).arg("--prune").ok();
-    assert_eq!(report.outcome("Sync", "it"), "kept");
+    let report = ns.diff(&source).arg("--prune").ok();
+    assert_eq!(report.action("Sync", "it"), "keep");
 }
 
 #[test]

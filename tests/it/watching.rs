@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use covergence::cluster::{Cluster, ClusterError, Kind, NamespaceState, WriteGuard};
+use covergence::metrics::ApiVerb;
 use covergence::plan::Action;
 use covergence::reconcile::{Outcome, Planned};
 use serde_json::{Value, json};
@@ -108,7 +109,7 @@ fn what_others_do_is_told_and_seen_by_the_next_plan() {
     );
 
     ns.edit("configmaps", "c1", &json!({ "data": { "key": "theirs" } }));
-    let changes = watcher.change("c1");
+    let changes = watcher.change(Some(&ns.name), "c1");
     let change = changes
         .iter()
         .find(|change| change.id.name == "c1")
@@ -130,7 +131,7 @@ fn what_others_do_is_told_and_seen_by_the_next_plan() {
     );
 
     ns.delete("configmaps", "c2");
-    let changes = watcher.change("c2");
+    let changes = watcher.change(Some(&ns.name), "c2");
     let gone = changes
         .iter()
         .find(|change| change.id.name == "c2")
@@ -138,7 +139,7 @@ fn what_others_do_is_told_and_seen_by_the_next_plan() {
     assert!(gone.before.is_some() && gone.after.is_none());
 
     ns.delete("services", "pet-coverage");
-    let changes = watcher.change("pet-coverage");
+    let changes = watcher.change(Some(&ns.name), "pet-coverage");
     let gone = changes
         .iter()
         .find(|c| c.id.group_kind.kind == "Service")
@@ -155,11 +156,11 @@ fn what_others_do_is_told_and_seen_by_the_next_plan() {
         "theirs",
         &json!({ "spec": { "replicas": 3 } }),
     );
-    watcher.change("theirs");
+    watcher.change(Some(&ns.name), "theirs");
     let mut copy = ns.get("configmaps", "c3");
     copy["metadata"] = json!({ "name": "copy", "labels": copy["metadata"]["labels"] });
     ns.create("configmaps", &copy);
-    let changes = watcher.change("copy");
+    let changes = watcher.change(Some(&ns.name), "copy");
     let copied = changes
         .iter()
         .find(|change| change.id.name == "copy")
@@ -209,7 +210,7 @@ fn our_own_writes_are_no_news() {
             .iter()
             .any(|change: &covergence::cluster::Change| change.id.name == name)
         {
-            seen.extend(watcher.change(name));
+            seen.extend(watcher.change(Some(&ns.name), name));
         }
     }
     let expected = [
@@ -217,7 +218,7 @@ fn our_own_writes_are_no_news() {
         "ClosureJVMTarget mark-target",
         "Sync mark-sync",
     ];
-    assert_eq!(ids(&seen, &ns), BTreeSet::from(expected.map(str::to_owned)));
+    assert_eq!(ids(&seen), BTreeSet::from(expected.map(str::to_owned)));
 }
 
 #[test]
@@ -301,7 +302,7 @@ fn a_tenant_sees_what_its_account_may_see() {
     assert!(is_settled(&watcher.plan(&other, &source).unwrap()));
 
     own.edit("configmaps", "a", &json!({ "data": { "key": "theirs" } }));
-    watcher.change("a");
+    watcher.change(Some(&own.name), "a");
     // Its own watch may be later than the controller's, which has told already.
     eventually("the tenant sees it as well", || {
         let planned = watcher.plan_as(&tenant, &own, &source).unwrap();
@@ -341,7 +342,7 @@ fn a_namespace_that_goes_is_told_from_one_that_is_there() {
     let held = json!({ "metadata": { "name": "held", "finalizers": ["example.com/hold"] } });
     ns.create("configmaps", &held);
     assert!(api().delete(&path("namespaces", None, Some(&ns.name))));
-    watcher.change(&ns.name);
+    watcher.change(None, &ns.name);
     assert_eq!(state(&watcher, &ns.name), Some(NamespaceState::Terminating));
     ns.edit(
         "configmaps",
@@ -388,7 +389,7 @@ fn watches_outlive_the_api_server() {
     // What was known is not lost meanwhile, and what comes later is told, once.
     assert_eq!(names(&watcher), ["first"]);
     api.create(&maps, &member("second"));
-    let changes = watcher.change("second");
+    let changes = watcher.change(Some("default"), "second");
     let names_told: Vec<_> = changes
         .iter()
         .map(|change| change.id.name.as_str())
@@ -439,19 +440,17 @@ fn nothing_is_written_once_the_guard_refuses() {
 }
 
 #[test]
-fn requests_are_counted_and_limited() {
+fn requests_are_counted() {
     let ns = Namespace::new("count");
     let audit = Audit::new("count");
     let watcher = Watcher::admin(&audit.user);
-    let seen: Arc<Mutex<Vec<(String, u16)>>> = Arc::default();
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
-    let plain = watcher.cluster.observed(Arc::new(move |verb: &str, code| {
-        log.lock().unwrap().push((verb.to_owned(), code));
+    let cluster = watcher.cluster.observed(Arc::new(move |verb, status| {
+        log.lock().unwrap().push((verb, status));
     }));
-    let cluster = plain.limited(2);
     let kind = Kind::sync();
     watcher.run(async {
-        // More at once than may be in flight.
         let all = (0..20).map(|_| cluster.get(&kind, Some(&ns.name), "none"));
         for answer in futures_util::future::join_all(all).await {
             assert_eq!(answer, Ok(None));
@@ -461,17 +460,13 @@ fn requests_are_counted_and_limited() {
     eventually("the watch has begun", || {
         seen.lock()
             .unwrap()
-            .contains(&("watch".into(), 200))
+            .contains(&(ApiVerb::Watch, Some(200)))
             .then_some(())
     });
     let seen = seen.lock().unwrap();
-    let count = |verb: &str, code| {
-        seen.iter()
-            .filter(|s| **s == (verb.to_owned(), code))
-            .count()
-    };
-    assert_eq!(count("get", 404), 20);
-    assert_eq!(count("list", 200), 1);
+    let count = |verb, status| seen.iter().filter(|s| **s == (verb, Some(status))).count();
+    assert_eq!(count(ApiVerb::Get, 404), 20);
+    assert_eq!(count(ApiVerb::List, 200), 1);
     assert_eq!(
         audit
             .events()
@@ -490,7 +485,11 @@ fn watches_that_nobody_needs_are_stopped() {
     watcher.run(watcher.cluster.syncs()).unwrap();
     watcher.cluster.stop_unused(Duration::from_secs(3600));
     watcher.run(watcher.cluster.syncs()).unwrap();
-    let lists = || audit.events().iter().filter(|e| e.verb == "list").count();
+    let lists = || {
+        let events = audit.events().into_iter();
+        let of_syncs = events.filter(|e| e.verb == "list" && e.resource == "syncs");
+        of_syncs.count()
+    };
     assert_eq!(lists(), 1);
     watcher.cluster.stop_unused(Duration::ZERO);
     watcher.run(watcher.cluster.syncs()).unwrap();

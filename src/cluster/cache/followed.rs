@@ -1,5 +1,6 @@
 //! One watch: what is known of its objects, and who waits for that.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ use super::changes::Change;
 use super::hub::Hub;
 use super::keeper::Keeper;
 use super::kept::{Kept, Written};
-use super::locked;
 use super::store::{News, Store};
 use super::topic::Topic;
+use super::{Watches, locked};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::ClusterError;
 use crate::cluster::read::Listed;
@@ -84,13 +85,24 @@ impl<T: Kept> Followed<T> {
         matches!(*self.state.borrow(), State::Synced)
     }
 
-    /// Says what is not synced, and why. A watch that we may not have is no reason to wait.
+    /// Says what is not synced, and why. A watch that we may not have is no reason to wait, unless nothing works without.
     pub fn unsynced(&self) -> Option<String> {
         match &*self.state.borrow() {
-            State::Synced | State::Failed(ClusterError::Forbidden(_)) => None,
+            State::Synced => None,
+            State::Failed(ClusterError::Forbidden(_)) if !self.topic.kind.is_ours() => None,
             State::Starting => Some(format!("{}: it has not been listed yet", self.topic)),
             State::Failed(error) => Some(format!("{}: {error}", self.topic)),
         }
+    }
+
+    /// Counts this watch where it belongs.
+    pub fn count(&self, watches: &mut Watches) {
+        let count = match &*self.state.borrow() {
+            State::Starting => &mut watches.syncing,
+            State::Synced if locked(&self.troubled).is_none() => &mut watches.synced,
+            State::Synced | State::Failed(_) => &mut watches.failing,
+        };
+        *count += 1;
     }
 
     pub fn note_asked(&self) {
@@ -111,7 +123,9 @@ impl<T: Kept> Followed<T> {
         let is_here = namespace.is_none() || *namespace == live.namespace;
         if is_here && self.topic.kind.is(kind) && selection.takes(&live.labels) {
             let object = T::keep_written(answer, &self.keeper);
-            object.and_then(|object| locked(&self.store).put(object));
+            object
+                .into_iter()
+                .for_each(|object| locked(&self.store).answer(object));
         }
     }
 
@@ -159,6 +173,7 @@ impl<T: Kept> Sink<T> for Followed<T> {
         let news = store.replace(listed.items, &listed.version);
         // Who waits for the first list sees all there is.
         if self.turn(State::Synced) {
+            self.hub.relisted.fetch_add(1, Ordering::Relaxed);
             self.tell(news);
         }
     }
@@ -170,7 +185,7 @@ impl<T: Kept> Sink<T> for Followed<T> {
 
     fn apply(&self, object: T) {
         let mut store = locked(&self.store);
-        self.tell(store.put(object));
+        self.tell(store.tell(object));
     }
 
     fn delete(&self, object: T) {

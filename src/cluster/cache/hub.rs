@@ -1,6 +1,7 @@
 //! Where the watches meet: what one of them sees may matter to the others, and may be our own doing.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
@@ -17,6 +18,8 @@ pub(in crate::cluster) struct Hub {
     pub(super) discovery: Discovery,
     writes: Mutex<HashMap<ObjectId, Unanswered>>,
     definitions: Notify,
+    /// How often watches had to list again.
+    pub(super) relisted: AtomicU64,
 }
 
 /// Writes of one object that have no answer yet. A watch may tell of a write before its answer is here.

@@ -19,6 +19,7 @@ mod store_tests;
 mod topic;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -54,9 +55,23 @@ pub(super) struct Cache {
     shared: Arc<Shared>,
 }
 
+/// How far watches are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watches {
+    /// Their first list is under way.
+    pub syncing: usize,
+    /// They follow changes.
+    pub synced: usize,
+    /// They wait before they try again.
+    pub failing: usize,
+    /// How often any had to list again.
+    pub relisted: u64,
+}
+
 impl Cluster {
     /// The same API server, whose reads are answered from watches where that is possible, and what the watches see.
-    /// All that is made from it shares them.
+    /// All that is made from it shares them. Whoever is to be told of its requests, or is to limit them, comes first:
+    /// what is watched for all users is asked for as this cluster would.
     ///
     /// # Errors
     /// When the configuration cannot be used.
@@ -90,6 +105,12 @@ impl Cluster {
             Some(unsynced) => Err(unsynced),
             None => Ok(()),
         }
+    }
+
+    /// Counts the watches of all users.
+    pub fn watches(&self) -> Watches {
+        let counted = self.cache.as_ref().map(|cache| cache.count());
+        counted.unwrap_or_default()
     }
 
     /// Stops watches that nothing has been read from in a while: the last member of their kind is gone, or the last Sync
@@ -175,6 +196,18 @@ impl Cache {
         unsynced.extend(self.slices.unsynced(whose));
         unsynced.sort_unstable();
         unsynced
+    }
+
+    fn count(&self) -> Watches {
+        let mut watches = Watches {
+            relisted: self.hub.relisted.load(Ordering::Relaxed),
+            ..Watches::default()
+        };
+        self.objects.count(&mut watches);
+        self.targets.count(&mut watches);
+        self.syncs.count(&mut watches);
+        self.slices.count(&mut watches);
+        watches
     }
 
     /// Is told that an object is about to be written.

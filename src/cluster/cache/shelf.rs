@@ -11,7 +11,7 @@ use super::keeper::Keeper;
 use super::kept::{Kept, Written};
 use super::source::Source;
 use super::topic::{Topic, TopicKey};
-use super::{Cache, locked};
+use super::{Cache, Watches, locked};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::Cluster;
 use crate::cluster::identity::Identity;
@@ -76,6 +76,13 @@ impl<T: Kept> Shelf<T> {
     /// Stops watches that nobody has asked for in a while.
     pub fn stop_unused(&self, since: Duration) {
         locked(&self.0).retain(|_, running| running.followed.asked_within(since));
+    }
+
+    /// Counts the watches of all users.
+    pub fn count(&self, watches: &mut Watches) {
+        for running in locked(&self.0).values() {
+            running.followed.count(watches);
+        }
     }
 
     /// Says which watches of a user are not synced, and why.

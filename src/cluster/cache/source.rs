@@ -14,9 +14,10 @@ use super::keeper::Keeper;
 use super::kept::Kept;
 use super::topic::Topic;
 use crate::cluster::read::{List, Listed, invalid, request};
-use crate::cluster::send::{ANSWER_WITHIN, Verb};
+use crate::cluster::send::ANSWER_WITHIN;
 use crate::cluster::watch::{Event, Feed, watch_seconds};
 use crate::cluster::{Cluster, ClusterError};
+use crate::metrics::ApiVerb;
 
 /// Where the objects of a topic come from.
 pub(super) struct Source<T> {
@@ -166,21 +167,21 @@ impl<T: Kept> Feed for Source<T> {
             self.client.request_events::<T::Wire>(request),
         )
         .await;
-        let (code, events) = match answer {
-            Ok(Ok(events)) => (200, Ok(events)),
+        let (status, events) = match answer {
+            Ok(Ok(events)) => (Some(200), Ok(events)),
             Ok(Err(error)) => {
-                let code = match &error {
-                    kube::Error::Api(status) => status.code,
-                    _ => 0,
+                let status = match &error {
+                    kube::Error::Api(status) => Some(status.code),
+                    _ => None,
                 };
-                (code, Err(error.into()))
+                (status, Err(error.into()))
             }
             Err(_) => {
                 let message = "no answer to a watch".to_owned();
-                (0, Err(ClusterError::Unavailable(message)))
+                (None, Err(ClusterError::Unavailable(message)))
             }
         };
-        self.cluster.observe(Verb::Watch, code);
+        self.cluster.observe(ApiVerb::Watch, status);
         let events = events?.filter_map(|event| std::future::ready(self.event(event)));
         Ok(Box::pin(events))
     }

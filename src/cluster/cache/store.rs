@@ -20,17 +20,21 @@ pub(super) struct News {
 #[derive(Debug)]
 pub(super) struct Store<T> {
     objects: BTreeMap<Place, Arc<T>>,
-    sets: BTreeMap<String, BTreeSet<Place>>,
+    /// Places by what belongs together (see [`Kept::group`]).
+    groups: BTreeMap<String, BTreeSet<Place>>,
     /// uids of what we have deleted and the watch has not told of yet.
     deleted: BTreeSet<String>,
+    /// The version up to which the watch has told everything.
+    told: String,
 }
 
 impl<T> Default for Store<T> {
     fn default() -> Self {
         Self {
             objects: BTreeMap::new(),
-            sets: BTreeMap::new(),
+            groups: BTreeMap::new(),
             deleted: BTreeSet::new(),
+            told: String::new(),
         }
     }
 }
@@ -44,14 +48,30 @@ impl<T: Kept> Store<T> {
         self.objects.values()
     }
 
-    /// Members of an apply set.
-    pub fn members(&self, applyset: &str) -> impl Iterator<Item = &Arc<T>> {
-        let places = self.sets.get(applyset).into_iter().flatten();
+    /// What belongs together.
+    pub fn group(&self, group: &str) -> impl Iterator<Item = &Arc<T>> {
+        let places = self.groups.get(group).into_iter().flatten();
         places.filter_map(|place| self.objects.get(place))
     }
 
-    /// Takes an object as it is at its version.
-    pub fn put(&mut self, object: T) -> Option<News> {
+    /// Takes an object as the watch tells of it, at its version.
+    pub fn tell(&mut self, object: T) -> Option<News> {
+        object.live().resource_version.clone_into(&mut self.told);
+        self.put(object)
+    }
+
+    /// Takes an object as a write was answered with it. The answer may come after the watch has told of the object's end,
+    /// and must not bring it back.
+    pub fn answer(&mut self, object: T) {
+        let live = object.live();
+        if self.objects.contains_key(&place_of(live))
+            || is_later(&live.resource_version, &self.told)
+        {
+            self.put(object);
+        }
+    }
+
+    fn put(&mut self, object: T) -> Option<News> {
         let object = Arc::new(object);
         let after = Arc::clone(object.metadata());
         if self.deleted.contains(&after.uid) {
@@ -64,16 +84,16 @@ impl<T: Kept> Store<T> {
             .map(|known| Arc::clone(known.metadata()));
         if before
             .as_ref()
-            .is_some_and(|known| !is_later(&after.resource_version, known))
+            .is_some_and(|known| !is_later(&after.resource_version, &known.resource_version))
         {
             return None;
         }
         if let Some(before) = &before {
-            self.leave_set(before, &place);
+            self.leave_group(before, &place);
         }
-        if let Some(set) = after.applyset() {
-            self.sets
-                .entry(set.to_owned())
+        if let Some(group) = T::group(&after) {
+            self.groups
+                .entry(group.to_owned())
                 .or_default()
                 .insert(place.clone());
         }
@@ -87,13 +107,14 @@ impl<T: Kept> Store<T> {
 
     /// Takes the end of an object, or of its being selected, at a version.
     pub fn end(&mut self, last: &Live) -> Option<News> {
+        last.resource_version.clone_into(&mut self.told);
         if self.deleted.remove(&last.uid) {
             return None;
         }
         let place = place_of(last);
         let known = self.objects.get(&place)?.live();
         // The event carries the version of the deletion.
-        if !is_later(&last.resource_version, known)
+        if !is_later(&last.resource_version, &known.resource_version)
             && known.resource_version != last.resource_version
         {
             return None;
@@ -115,6 +136,7 @@ impl<T: Kept> Store<T> {
 
     /// Takes all objects as they are at a version; what has been written since stays.
     pub fn replace(&mut self, objects: Vec<T>, version: &str) -> Vec<News> {
+        version.clone_into(&mut self.told);
         let listed: BTreeSet<Place> = objects.iter().map(|o| place_of(o.live())).collect();
         let uids: BTreeSet<&str> = objects.iter().map(|o| o.live().uid.as_str()).collect();
         // Of the others, no watch from this version on will tell.
@@ -122,7 +144,9 @@ impl<T: Kept> Store<T> {
         let gone: Vec<Place> = self
             .objects
             .iter()
-            .filter(|(place, known)| !listed.contains(place) && is_later(version, known.live()))
+            .filter(|(place, known)| {
+                !listed.contains(place) && is_later(version, &known.live().resource_version)
+            })
             .map(|(place, _)| place.clone())
             .collect();
         let gone: Vec<News> = gone
@@ -146,7 +170,7 @@ impl<T: Kept> Store<T> {
     fn remove(&mut self, place: Place) -> Option<News> {
         let object = self.objects.remove(&place)?;
         let before = Arc::clone(object.metadata());
-        self.leave_set(&before, &place);
+        self.leave_group(&before, &place);
         Some(News {
             place,
             before: Some(before),
@@ -154,12 +178,12 @@ impl<T: Kept> Store<T> {
         })
     }
 
-    fn leave_set(&mut self, live: &Live, place: &Place) {
-        let Some(set) = live.applyset() else { return };
-        if let Some(places) = self.sets.get_mut(set) {
+    fn leave_group(&mut self, live: &Live, place: &Place) {
+        let Some(group) = T::group(live) else { return };
+        if let Some(places) = self.groups.get_mut(group) {
             places.remove(place);
             if places.is_empty() {
-                self.sets.remove(set);
+                self.groups.remove(group);
             }
         }
     }
@@ -169,12 +193,11 @@ fn place_of(live: &Live) -> Place {
     (live.namespace.clone(), live.name.clone())
 }
 
-/// Tells whether a version comes after that of a known object.
+/// Tells whether a version comes after a known one.
 ///
 /// Officially versions are opaque; those of every API server are etcd's revisions, and KEP-5504 makes it official that
 /// they compare as integers. One that is no integer counts as later when it is another one.
-fn is_later(version: &str, known: &Live) -> bool {
-    let known = known.resource_version.as_str();
+fn is_later(version: &str, known: &str) -> bool {
     match (version.parse::<u64>(), known.parse::<u64>()) {
         (Ok(version), Ok(known)) => version > known,
         _ => version != known,

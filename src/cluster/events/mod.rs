@@ -43,7 +43,7 @@ impl Cluster {
 impl EventRecorder {
     /// Reports what happened to an object: a reason in one CamelCase word, and a message, of which 1 kB is kept. It must not
     /// hold values of Secrets.
-    pub fn record(&self, about: &ObjectRef, type_: EventType, reason: &'static str, message: &str) {
+    pub fn record(&self, about: &ObjectRef, type_: EventType, reason: &str, message: &str) {
         let report = Report::new(about.clone(), type_, reason, message);
         if self.0.try_send(report).is_err() {
             tracing::debug!(object = %about, reason, "too much is to be told: an Event is let go");

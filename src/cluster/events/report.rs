@@ -57,21 +57,16 @@ impl fmt::Display for ObjectRef {
 pub(super) struct Report {
     pub about: ObjectRef,
     pub type_: EventType,
-    pub reason: &'static str,
+    pub reason: String,
     pub message: String,
 }
 
 impl Report {
-    pub(super) fn new(
-        about: ObjectRef,
-        type_: EventType,
-        reason: &'static str,
-        message: &str,
-    ) -> Self {
+    pub(super) fn new(about: ObjectRef, type_: EventType, reason: &str, message: &str) -> Self {
         Self {
             about,
             type_,
-            reason,
+            reason: reason.to_owned(),
             message: cut(message),
         }
     }

@@ -34,10 +34,11 @@ use crate::api::names::{API_VERSION, SYNC, TARGET};
 use crate::cluster::{Cluster, ClusterError};
 use crate::lease::Shards;
 use crate::metrics::{self, Metrics};
-use crate::web::{Health, HookTarget};
+use crate::web::{Gate, Health, HookTarget};
 
-/// Syncs that may be at work at once. They share the requests in flight; this bounds the memory of their plans.
-const SYNCS_AT_ONCE: usize = 64;
+/// Syncs that may be at work at once: more than people have, since each may wait for health for minutes, and none is to wait
+/// for another. What they share is the requests in flight.
+const SYNCS_AT_ONCE: usize = 10_000;
 
 /// Targets that may be at work at once. Each is a few requests.
 const TARGETS_AT_ONCE: usize = 32;
@@ -66,7 +67,7 @@ impl Service {
     /// Runs until `stop`; then the writes in hand end, and nothing more is written.
     ///
     /// # Errors
-    /// When the cluster cannot be asked for our own kinds, or does not let us have them.
+    /// When the configuration of the cluster cannot be used.
     pub async fn run(self, stop: CancellationToken) -> Result<(), ClusterError> {
         let Self {
             cluster,
@@ -81,7 +82,7 @@ impl Service {
         let gate = health.gate("watches");
         let (recorder, events) = cluster.events();
         let (cluster, changes) = cluster.watching()?;
-        have_our_kinds(&cluster, &stop).await?;
+        have_our_kinds(&cluster, &gate, &stop).await;
         let (syncs, asked_syncs) = Queue::new();
         let (targets, asked_targets) = Queue::new();
         let (written, own) = mpsc::unbounded_channel();
@@ -154,7 +155,7 @@ fn until(
 }
 
 /// Installs our own kinds where they are missing and we may; otherwise waits for somebody who may.
-async fn have_our_kinds(cluster: &Cluster, stop: &CancellationToken) -> Result<(), ClusterError> {
+async fn have_our_kinds(cluster: &Cluster, ready: &Gate, stop: &CancellationToken) {
     let versions = [API_VERSION.to_owned()].into();
     let mut told = false;
     while !stop.is_cancelled() {
@@ -164,7 +165,7 @@ async fn have_our_kinds(cluster: &Cluster, stop: &CancellationToken) -> Result<(
                     .iter()
                     .all(|kind| kinds.get(API_VERSION, kind).is_some()) =>
             {
-                return Ok(());
+                return;
             }
             Ok(_) => match install_kinds(cluster).await {
                 Ok(installed) => {
@@ -175,14 +176,15 @@ async fn have_our_kinds(cluster: &Cluster, stop: &CancellationToken) -> Result<(
             },
             Err(error) => error,
         };
+        let why = format!("our own kinds are not there: {why}");
         if !told {
-            tracing::warn!("our own kinds are not there: {why}");
+            tracing::warn!("{why}");
             told = true;
         }
+        ready.shut(why);
         stop.run_until_cancelled(tokio::time::sleep(WAIT_FOR_KINDS))
             .await;
     }
-    Ok(())
 }
 
 /// Between two looks for our own kinds.

@@ -5,6 +5,8 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::api::ObjectId;
+use crate::api::names::API_VERSION;
+use crate::cluster::ObjectRef;
 
 /// Namespace and name of a Sync or a Target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,6 +33,17 @@ impl Name {
             namespace: text("/metadata/namespace")?,
             name: text("/metadata/name")?,
         })
+    }
+
+    /// An object of ours of this name, as Events name it.
+    pub fn reference(&self, kind: &str, uid: &str) -> ObjectRef {
+        ObjectRef {
+            api_version: API_VERSION.into(),
+            kind: kind.into(),
+            namespace: Some(self.namespace.clone()),
+            name: self.name.clone(),
+            uid: uid.into(),
+        }
     }
 
     /// What decides which replica looks after this Sync.

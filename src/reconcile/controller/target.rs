@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use tracing::{Instrument, info, info_span, warn};
+use tracing::{Instrument, error_span, info, warn};
 
 use super::context::Context;
 use super::name::Name;
 use super::queue::{Again, Job};
-use crate::cluster::{Cluster, ClusterError, NamespaceState};
+use crate::api::condition::{Condition, ConditionStatus};
+use crate::api::names::TARGET;
+use crate::api::target::{Phase, TargetStatus};
+use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState};
 use crate::plan::{Plan, hold_back};
 use crate::reconcile::{Outcome, Served, now, serve};
 use crate::render::Target;
@@ -16,7 +19,9 @@ use crate::render::Target;
 /// Looks at a Target and does what is to be done.
 pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
     let name = job.key;
-    let span = info_span!("target", target = %name);
+    // Of the highest level, so that every line has its fields, whatever is logged. In the log, `target` is the module that a
+    // line comes from.
+    let span = error_span!("target", closurejvmtarget = %name);
     look(&context, &name).instrument(span).await
 }
 
@@ -27,8 +32,8 @@ async fn look(context: &Context, name: &Name) -> Again {
     }
     let cluster = context.guarded(&context.cluster, name.target_shard());
     let begin = Instant::now();
-    let looked = match find(&cluster, name).await {
-        Ok(Some(target)) => tend(context, &cluster, target).await,
+    let looked = match find(context, &cluster, name).await {
+        Ok(Some(target)) => tend(context, &cluster, name, target).await,
         Ok(None) => Ok(true),
         Err(error) => Err(error),
     };
@@ -49,7 +54,11 @@ async fn look(context: &Context, name: &Name) -> Again {
 }
 
 /// Finds the Target, unless it or its namespace is going: nothing is written there.
-async fn find(cluster: &Cluster, name: &Name) -> Result<Option<Target>, ClusterError> {
+async fn find(
+    context: &Context,
+    cluster: &Cluster,
+    name: &Name,
+) -> Result<Option<Target>, ClusterError> {
     let Some(seen) = cluster.target(&name.namespace, &name.name).await? else {
         return Ok(None);
     };
@@ -57,6 +66,9 @@ async fn find(cluster: &Cluster, name: &Name) -> Result<Option<Target>, ClusterE
         Ok(target) => target,
         Err(why) => {
             warn!("it is not served: {why}");
+            let about = name.reference(TARGET, &seen.metadata.uid);
+            let recorder = &context.recorder;
+            recorder.record(&about, EventType::Warning, "InvalidSpec", why);
             return Ok(None);
         }
     };
@@ -67,7 +79,14 @@ async fn find(cluster: &Cluster, name: &Name) -> Result<Option<Target>, ClusterE
 }
 
 /// Does what is to be done; tells whether all of it came about.
-async fn tend(context: &Context, cluster: &Cluster, target: Target) -> Result<bool, ClusterError> {
+async fn tend(
+    context: &Context,
+    cluster: &Cluster,
+    name: &Name,
+    target: Target,
+) -> Result<bool, ClusterError> {
+    let uid = target.live.as_ref().map_or("", |live| &live.uid);
+    let about = name.reference(TARGET, uid);
     let said = context.configured.said();
     let domain = &said.defaults.cluster_domain;
     let peace = |plan: &mut Plan| {
@@ -89,16 +108,39 @@ async fn tend(context: &Context, cluster: &Cluster, target: Target) -> Result<bo
         }
         good &= done.outcome.is_good();
         let message = &done.message;
-        match done.outcome {
-            Outcome::Unchanged | Outcome::Kept => {}
-            outcome if outcome.is_good() => {
-                info!(object = %step.id, "{}: {message}", outcome.word())
+        let feat = match done.outcome {
+            Outcome::Unchanged | Outcome::Kept => continue,
+            Outcome::Refused | Outcome::Failed | Outcome::Skipped => {
+                warn!(object = %step.id, "{}: {message}", done.outcome.word());
+                continue;
             }
-            outcome => warn!(object = %step.id, "{}: {message}", outcome.word()),
-        }
+            Outcome::Created | Outcome::Configured if step.drift => "DriftCorrected",
+            Outcome::Created | Outcome::Configured => "CoverageServiceApplied",
+            Outcome::Deleted => "CoverageServiceDeleted",
+        };
+        let what = format!("{}: {message}", done.outcome.word());
+        info!(object = %step.id, "{what}");
+        let what = format!("{} {what}", step.id);
+        context
+            .recorder
+            .record(&about, EventType::Normal, feat, &what);
     }
-    if let Some((_, Some(error))) = report {
-        return Err(error);
+    let Some((report, written)) = report else {
+        return Ok(good);
+    };
+    if let Some(Condition {
+        reason, message, ..
+    }) = failure(&report.status)
+    {
+        let recorder = &context.recorder;
+        recorder.record(&about, EventType::Warning, reason, message);
     }
-    Ok(good)
+    written.map_or(Ok(good), Err)
+}
+
+/// Why a Target is not served, unless that is only a matter of time.
+fn failure(status: &TargetStatus) -> Option<&Condition> {
+    let failed = matches!(status.phase, Some(Phase::Failed | Phase::Pending));
+    let mut conditions = status.conditions.iter();
+    conditions.find(|c| failed && c.type_ == "Ready" && c.status == ConditionStatus::False)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::configured::Said;
 use super::context::Context;
@@ -12,16 +13,18 @@ use super::name::Name;
 use super::queue::Why;
 use crate::api::names::{GROUP, REQUESTED_AT, SYNC, TARGET};
 use crate::api::{GroupKind, ObjectId};
-use crate::cluster::{Change, Changes, ClusterError, Kind};
+use crate::cluster::{Change, Changes, ClusterError, Kind, SERVICE_NAME, Watches};
+use crate::metrics::WatchState;
 use crate::plan::Live;
 use crate::render::{Target, service_name};
 use crate::web::{Gate, HookTarget};
 
-/// Label of an EndpointSlice: the Service it belongs to.
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
-
 /// Between two looks at whether all watches are synced, for readiness.
 const LOOK_AT_WATCHES: Duration = Duration::from_millis(200);
+
+/// How often everything is looked at although nothing has changed. Answered from watches, that takes no request; watches
+/// that nothing was read from in two of these rounds are nobody's any more.
+const ROUND: Duration = Duration::from_secs(30 * 60);
 
 /// Before the first lists are tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
@@ -36,11 +39,13 @@ pub async fn watch(
 ) {
     let mut shares = context.shards.changes();
     let mut looks = tokio::time::interval(LOOK_AT_WATCHES);
+    let mut rounds = tokio::time::interval_at(Instant::now() + ROUND, ROUND);
     let mut triggers = Triggers {
         context: Arc::clone(&context),
         targets: Targets::default(),
     };
     while let Err(error) = triggers.begin().await {
+        tell_watches(&context);
         ready.shut(error.to_string());
         tokio::time::sleep(TRY_AGAIN).await;
     }
@@ -54,12 +59,33 @@ pub async fn watch(
             Some(id) = written.recv() => triggers.note_written(&id).await,
             Ok(()) = shares.changed() => triggers.look_at_everything().await,
             () = context.look_at_everything.notified() => triggers.look_at_everything().await,
-            _ = looks.tick() => match context.cluster.synced() {
-                Ok(()) => ready.open(),
-                Err(why) => ready.shut(why.join("; ")),
-            },
+            _ = rounds.tick() => {
+                context.cluster.stop_unused(2 * ROUND);
+                triggers.look_at_everything().await;
+            }
+            _ = looks.tick() => {
+                tell_watches(&context);
+                match context.cluster.synced() {
+                    Ok(()) => ready.open(),
+                    Err(why) => ready.shut(why.join("; ")),
+                }
+            }
         }
     }
+}
+
+fn tell_watches(context: &Context) {
+    let metrics = &context.metrics;
+    let Watches {
+        syncing,
+        synced,
+        failing,
+        relisted,
+    } = context.cluster.watches();
+    metrics.set_watches(WatchState::Syncing, syncing);
+    metrics.set_watches(WatchState::Synced, synced);
+    metrics.set_watches(WatchState::Failing, failing);
+    metrics.set_watch_restarts(relisted);
 }
 
 struct Triggers {
@@ -197,8 +223,13 @@ impl Triggers {
         for name in named.chain(context.configured.said().syncs.keys().cloned()) {
             context.syncs.add(name, Why::News);
         }
-        for name in self.targets.known.keys() {
-            context.targets.add(name.clone(), Why::Look);
+        // Also those that cannot be read: that is told of them.
+        let targets = context.cluster.targets(&Kind::target()).await;
+        for seen in targets.unwrap_or_default() {
+            if let Some(namespace) = seen.metadata.namespace.clone() {
+                let name = seen.metadata.name.clone();
+                context.targets.add(Name { namespace, name }, Why::Look);
+            }
         }
     }
 }

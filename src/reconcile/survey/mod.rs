@@ -15,6 +15,7 @@ use self::members::{find_scaled, others};
 pub(super) use self::members::{id_of, seen};
 pub(super) use self::targets::target_needs;
 use self::targets::{early_services, live_targets, sort_targets, targets_needs};
+use super::compute::compute;
 use super::inventory::Inventory;
 use super::{Access, Settings};
 use crate::api::names::{API_VERSION, SYNC, TARGET};
@@ -77,7 +78,7 @@ pub async fn survey(
     let Resolved {
         desired,
         diagnostics,
-    } = resolve(documents, scope, &settings.target_namespace, &applyset);
+    } = compute(|| resolve(documents, scope, &settings.target_namespace, &applyset));
 
     let mut reach: BTreeSet<String> = desired
         .iter()

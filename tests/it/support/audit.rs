@@ -121,3 +121,18 @@ impl<'a> Audit<'a> {
             .collect()
     }
 }
+
+/// Waits until these users write nothing for some seconds but the Leases that they renew.
+pub fn is_quiet(users: &[&Audit<'_>]) {
+    let writes = || {
+        let all = users.iter().flat_map(|user| user.writes());
+        let writes = all.filter(|event| event.resource != "leases");
+        // What is told of what happened is no work.
+        writes.filter(|event| event.resource != "events").count()
+    };
+    eventually("they have nothing to do, and write nothing", || {
+        let before = writes();
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        (writes() == before).then_some(())
+    });
+}

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use covergence::api::ObjectId;
 use covergence::cluster::{Change, Changes, Cluster, ClusterError, ConnectOptions};
 use covergence::reconcile::{Planned, Report, Settings, make_plan, sync};
 use covergence::source::{Limits, directory};
@@ -83,12 +82,14 @@ impl Watcher {
         self.run(synced).unwrap().1
     }
 
-    /// Waits for a change of an object of that name; all that came with it and before.
-    pub fn change(&mut self, name: &str) -> Vec<Change> {
+    /// Waits for a change of an object in a namespace, or in none; all that came there with it and before.
+    pub fn change(&mut self, namespace: Option<&str>, name: &str) -> Vec<Change> {
         let mut seen = Vec::new();
         let wait = async {
             while !seen.iter().any(|change: &Change| change.id.name == name) {
-                seen.extend(self.changes.next().await);
+                let changes = self.changes.next().await.into_iter();
+                // Whoever may see the whole cluster sees what other tests do as well.
+                seen.extend(changes.filter(|c| c.id.namespace.as_deref() == namespace));
             }
         };
         let waited = self
@@ -123,9 +124,8 @@ pub fn settings(ns: &Namespace, source: &Source) -> Settings {
 }
 
 /// Kind and name of what has changed.
-pub fn ids(changes: &[Change], ns: &Namespace) -> BTreeSet<String> {
-    let here = |id: &&ObjectId| id.namespace.as_ref() == Some(&ns.name);
-    let ids = changes.iter().map(|change| &change.id).filter(here);
+pub fn ids(changes: &[Change]) -> BTreeSet<String> {
+    let ids = changes.iter().map(|change| &change.id);
     ids.map(|id| format!("{} {}", id.group_kind.kind, id.name))
         .collect()
 }

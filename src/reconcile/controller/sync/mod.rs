@@ -14,7 +14,7 @@ mod status;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tracing::{Instrument, info, info_span, warn};
+use tracing::{Instrument, Span, error_span, field, info, warn};
 
 pub use self::depends::needs;
 pub use self::live::LiveSync;
@@ -26,14 +26,13 @@ use self::delete::Deletion;
 use self::memory::Memory;
 use self::problem::Problem;
 use self::source::{Asked, Source};
-use super::configured;
 use super::context::Context;
 use super::name::Name;
 use super::queue::{Again, Job, Why};
 use crate::api::condition::ConditionStatus;
-use crate::api::names::{API_VERSION, SYNC};
+use crate::api::names::SYNC;
 use crate::api::sync::SyncSpec;
-use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState, ObjectRef};
+use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState};
 use crate::load::Snapshot;
 use crate::metrics::SyncInfo;
 use crate::reconcile::{Access, Settings};
@@ -48,7 +47,8 @@ const LOOK_AT_DELETION: Duration = Duration::from_secs(2);
 /// Looks at a Sync and does what is to be done.
 pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
     let name = job.key.clone();
-    let span = info_span!("sync", sync = %name);
+    // Of the highest level, so that every line has its fields, whatever is logged.
+    let span = error_span!("sync", sync = %name, revision = field::Empty);
     let unit = Unit { context, job };
     unit.reconcile().instrument(span).await
 }
@@ -90,35 +90,52 @@ impl Unit {
         let cluster = self
             .context
             .guarded(&self.context.cluster, name.sync_shard());
+        let before = depends::standing(&cluster, name).await;
+        let again = self.tend(&cluster).await;
+        // No change tells of what we write ourselves.
+        if depends::standing(&cluster, name).await != before {
+            self.context.wake_dependants(name);
+        }
+        again
+    }
+
+    async fn tend(&self, cluster: &Cluster) -> Again {
+        let name = &self.job.key;
         let state = cluster.namespace_state(&name.namespace).await;
         let namespace_goes = matches!(state, Ok(Some(NamespaceState::Terminating)));
         let kept = match state {
             // Nothing is made in it any more.
             Ok(_) if namespace_goes => Ok(()),
-            Ok(_) => configured::keep(&cluster, &self.context.configured.said(), name).await,
+            Ok(_) => self.context.configured.keep(cluster, name).await,
             Err(error) => Err(error),
         };
         if let Err(error) = kept {
             return self.failed(&error).await;
         }
-        let live = match depends::read(&cluster, name).await {
+        let live = match depends::read(cluster, name).await {
             Ok(Some(live)) => Arc::new(live),
-            Ok(None) => return self.gone(&cluster).await,
+            Ok(None) => return self.gone(cluster).await,
             Err(error) => return self.failed(&error).await,
         };
         let begin = Instant::now();
-        let again = match self.look(&cluster, &live, namespace_goes).await {
+        let again = match self.look(cluster, &live, namespace_goes).await {
             Ok(again) => again,
             Err(Ended::Left) => {
                 self.context.forget(name);
                 return None;
             }
-            Err(Ended::Problem(problem)) => self.tell(&cluster, &live, &problem).await,
-            Err(Ended::Cluster(error)) => self.failed(&error).await,
+            Err(Ended::Problem(problem)) => self.tell(cluster, &live, &problem).await,
+            Err(Ended::Cluster(error)) => {
+                if error != ClusterError::NotOurs {
+                    let message = error.to_string();
+                    self.event(&live, EventType::Warning, "ReconciliationFailed", &message);
+                }
+                self.failed(&error).await
+            }
         };
         let metrics = &self.context.metrics;
         metrics.sync_reconciled(&name.namespace, &name.name, begin.elapsed());
-        self.tell_metrics(&cluster).await;
+        self.tell_metrics(cluster).await;
         again
     }
 
@@ -160,11 +177,16 @@ impl Unit {
             return Err(problem.into());
         }
         let snapshot = self.snapshot(access, live, spec, &entry).await?;
+        Span::current().record("revision", field::display(&snapshot.revision));
         let parts = (&*entry, &mut *memory);
         let ran = run::run(access, live, &snapshot, &settings, parts, &context.metrics).await?;
         for id in ran.written() {
             // Nobody is left to be told when this fails.
             let _ = context.written.send(id.clone());
+        }
+        if !ran.is_good() && !context.looks_after_sync(&live.name) {
+            // What is left to do is another replica's, and so is what there is to tell.
+            return Ok(None);
         }
         Ok(self.after(live, &ran, &mut memory))
     }
@@ -258,14 +280,16 @@ impl Unit {
     fn after(&self, live: &LiveSync, ran: &run::Ran, memory: &mut Memory) -> Again {
         let revision = &ran.planned.revision;
         let changes = ran.changes();
+        for (reason, message) in ran.feats() {
+            self.event(live, EventType::Normal, reason, &message);
+        }
         if ran.is_good() {
             memory.backoff.reset();
-            if changes.is_empty() {
-                return ran.look_again.then_some(SECOND_LOOK);
+            if !changes.is_empty() {
+                info!("{changes}");
+                let message = format!("applied revision {revision}: {changes}");
+                self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
             }
-            info!(%revision, "{changes}");
-            let message = format!("applied revision {revision}: {changes}");
-            self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
             let truce = memory
                 .fights
                 .next_repair(|_| true, tokio::time::Instant::now());
@@ -277,7 +301,7 @@ impl Unit {
         }
         let again = memory.backoff.next();
         let message = ran.failure();
-        warn!(%revision, "{message}");
+        warn!("{message}");
         self.event(live, EventType::Warning, "ReconciliationFailed", message);
         Some(again)
     }
@@ -392,14 +416,8 @@ impl Unit {
         Some(memory.backoff.next())
     }
 
-    fn event(&self, live: &LiveSync, type_: EventType, reason: &'static str, message: &str) {
-        let about = ObjectRef {
-            api_version: API_VERSION.into(),
-            kind: SYNC.into(),
-            namespace: Some(live.name.namespace.clone()),
-            name: live.name.name.clone(),
-            uid: live.uid.clone(),
-        };
+    fn event(&self, live: &LiveSync, type_: EventType, reason: &str, message: &str) {
+        let about = live.name.reference(SYNC, &live.uid);
         self.context.recorder.record(&about, type_, reason, message);
     }
 

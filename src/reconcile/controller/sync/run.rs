@@ -19,13 +19,17 @@ use crate::reconcile::{
     sync,
 };
 
+/// So many objects are named in an Event; it has room for 1 kB.
+const NAMED: usize = 5;
+
 /// What a run did.
 pub struct Ran {
     /// The plan and what it was made from.
     pub planned: Planned,
     /// What became of it.
     pub report: Report,
-    /// Whether something that was applied came back changed for the first time: a second look tells whether by chance.
+    /// Whether something that was applied came back changed: the next look tells whether by chance, and the one after that
+    /// leaves it and says so.
     pub look_again: bool,
 }
 
@@ -56,6 +60,37 @@ impl Ran {
             .map(|(count, outcome)| format!("{count} {}", outcome.word()))
             .collect();
         told.join(", ")
+    }
+
+    /// What people want to know of by name, if it came about: reason and message of an Event.
+    pub fn feats(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let repaired = |step: &Step, done: &Done| step.drift && done.live.is_some();
+        let pruned =
+            |step: &Step, done: &Done| step.body == Body::Prune && done.outcome == Outcome::Deleted;
+        let repaired = self.named(repaired).map(|objects| {
+            let message = format!("others had changed {objects}: as in the source again");
+            ("DriftCorrected", message)
+        });
+        let pruned = self.named(pruned).map(|objects| {
+            let message = format!("deleted {objects}: no longer in the source");
+            ("Pruned", message)
+        });
+        repaired.into_iter().chain(pruned)
+    }
+
+    /// Names objects, the first few of them; nothing when there are none.
+    fn named(&self, which: impl Fn(&Step, &Done) -> bool) -> Option<String> {
+        let steps = self.planned.plan.steps.iter().zip(&self.report.done);
+        let ids: Vec<String> = steps
+            .filter(|(step, done)| which(step, done))
+            .map(|(step, _)| step.id.to_string())
+            .collect();
+        let (named, rest) = ids.split_at(ids.len().min(NAMED));
+        match (named, rest.len()) {
+            ([], _) => None,
+            (named, 0) => Some(named.join(", ")),
+            (named, more) => Some(format!("{} and {more} more", named.join(", "))),
+        }
     }
 
     /// Why the cluster does not look like the source, in the words of the status.
@@ -139,9 +174,7 @@ pub async fn run(
         memory
             .fights
             .note(id, digest, repaired, rewritten.is_some(), start);
-        if let Some(how) = rewritten
-            && memory.fights.holds(id, digest, start).is_none()
-        {
+        if let Some(how) = rewritten {
             warn!(object = %id, "what was applied came back changed ({how})");
             look_again = true;
         }
@@ -150,7 +183,8 @@ pub async fn run(
                 Body::Apply { object, .. } => object,
                 _ => &desired.object,
             };
-            objects.insert(id.clone(), (Arc::clone(object), digest.clone()));
+            let body = object.to_string().into_boxed_str();
+            objects.insert(id.clone(), (body, digest.clone()));
         }
     }
     memory.fights.retain(|id| desired.contains_key(id));
@@ -189,7 +223,9 @@ fn tell(step: &Step, done: &Done, metrics: &Metrics) {
             info!(%object, drift = step.drift, "{}: {message}", done.outcome.word());
         }
         Outcome::Deleted => {
-            metrics.pruned();
+            if step.body == Body::Prune {
+                metrics.pruned();
+            }
             info!(%object, "deleted: {message}");
         }
         Outcome::Refused | Outcome::Failed | Outcome::Skipped => {
