@@ -70,10 +70,17 @@ pub fn classify_member(
         return refusal;
     }
     if live.applyset().is_none() {
-        return Verdict::new(
-            Action::Configure,
-            "it is in the cluster already and is adopted",
-        );
+        // What a Sync or a backup has left to nobody would else be taken for somebody's: the server makes up an owner,
+        // `before-first-apply`.
+        let stated = lost_fields(desired, &Fields::default());
+        let nobodys = |path| other_owners(path, &live.managed_fields).is_empty();
+        return Verdict {
+            force: stated.iter().all(nobodys),
+            ..Verdict::new(
+                Action::Configure,
+                "it is in the cluster already and is adopted",
+            )
+        };
     }
     let Some(entry) = live
         .ours()

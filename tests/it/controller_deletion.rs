@@ -364,36 +364,12 @@ fn c38_a_namespace_deleted_while_the_controller_is_away_is_not_held_up() {
     }
     .start();
     namespace_ends(&ns);
-    no_writes_into(&audit, &ns, 0);
-}
-
-#[test]
-fn c38_a_namespace_deleted_while_the_controller_runs_is_left_alone() {
-    let (ns, leases) = (Namespace::new("c38-runs"), Namespace::new("c38-leases"));
-    let source = Source::new().with(
-        "all.yaml",
-        &[config_map("a", "1"), deployment("pet"), target("pet")],
-    );
-    let audit = Audit::new("c38");
-    let namespaces = [leases.name.as_str(), ns.name.as_str()];
-    let _controller = furnished(
-        &ns,
-        &source,
-        Setup {
-            user: Some(&audit.user),
-            ..Setup::new(&namespaces)
-        },
-    );
-    // Writes of before that are still on their way are none of this.
-    let before = audit.writes().len();
-    delete_namespace(&ns);
-    namespace_ends(&ns);
-    no_writes_into(&audit, &ns, before);
+    no_writes_into(&audit, &ns);
 }
 
 /// But for the finalizer that is taken off, and members that the Sync takes along.
-fn no_writes_into(audit: &Audit<'_>, ns: &Namespace, from: usize) {
-    let writes = audit.writes().split_off(from);
+fn no_writes_into(audit: &Audit<'_>, ns: &Namespace) {
+    let writes = audit.writes();
     let into = writes
         .into_iter()
         .filter(|event| event.namespace == ns.name && event.resource != "events");
