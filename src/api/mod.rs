@@ -7,6 +7,7 @@ pub mod digest;
 mod duration;
 pub mod names;
 mod object;
+mod spec;
 pub mod sync;
 pub mod target;
 
@@ -14,5 +15,6 @@ pub use config::Config;
 pub use crd::crds;
 pub use duration::parse_duration;
 pub use object::{GroupKind, ObjectId, Scope, split_api_version};
+pub use spec::read_spec;
 pub use sync::Sync;
 pub use target::ClosureJVMTarget;

@@ -8,11 +8,11 @@ use serde::Deserialize;
 
 use super::cache::Selection;
 use super::gather::in_namespaces;
-use super::{Cluster, ClusterError, Kind};
+use super::{Cluster, ClusterError, Kind, Place};
 use crate::plan::Live;
 
 /// Label of a slice: the Service it is for.
-pub(super) const SERVICE_NAME: &str = "kubernetes.io/service-name";
+pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
 /// The pods of one EndpointSlice.
 #[derive(Clone, Debug)]
@@ -75,28 +75,30 @@ impl Slice {
 }
 
 impl Cluster {
-    /// Reads the EndpointSlices of our Services in these namespaces. Slices carry their Service's labels (since v1.20), so
-    /// that one list finds just those.
+    /// Reads the EndpointSlices of these Services of ours, and perhaps of others in their namespaces: slices carry their
+    /// Service's labels (since v1.20), so that one list finds ours.
     ///
     /// # Errors
     /// As the server answers.
-    pub async fn slices_in(
+    pub async fn slices_of(
         &self,
         kind: &Kind,
-        namespaces: &BTreeSet<String>,
+        services: &BTreeSet<Place>,
     ) -> Result<Vec<Arc<Slice>>, ClusterError> {
         if let Some(cache) = self.cache_of(kind) {
-            return cache
-                .in_namespaces(self, kind, Selection::Managed, namespaces)
-                .await;
+            return cache.slices_of(self, kind, services).await;
         }
+        let namespaces: BTreeSet<String> = services
+            .iter()
+            .filter_map(|place| place.0.clone())
+            .collect();
         let selector = Selection::Managed.selector();
         let selector = selector.as_deref();
         let list = |namespace: Option<String>| async move {
             self.list::<WireSlice>(kind, namespace.as_deref(), selector, Request::list)
                 .await
         };
-        let slices = in_namespaces(kind, namespaces, list, |slice| {
+        let slices = in_namespaces(kind, &namespaces, list, |slice| {
             slice.metadata.namespace.as_deref()
         });
         let slices = slices.await?.into_iter();

@@ -20,7 +20,7 @@ mod write;
 
 pub use cache::{Change, Changes, NamespaceState, Watches};
 pub use connect::{Cluster, ConnectOptions, context_namespace};
-pub use endpoints::Slice;
+pub use endpoints::{SERVICE_NAME, Slice};
 pub use error::ClusterError;
 pub use events::{EventRecorder, EventType, EventWriter, ObjectRef};
 pub use gather::Place;

@@ -110,6 +110,6 @@ fn read(lease: &Value) -> Option<Seen> {
         version: live.expected(),
         held: holder == Some(identity),
         terms: Terms::from_seconds(seconds.unwrap_or_default()),
-        view: view.map(|text| Members::parse(text)).unwrap_or_default(),
+        view: view.map(Members::parse).unwrap_or_default(),
     })
 }

@@ -47,10 +47,10 @@ pub fn is_as_applied(desired: &Value, digest: &str, live: &Live, applyset: &str)
     matches!(verdict.action, Action::Unchanged | Action::Keep)
 }
 
-/// Says how a member that was applied as desired differs from that now, if others have changed it since.
+/// Says how a member that was applied as desired differs from that now, if others have changed it or its marks since.
 pub fn drift_of(desired: &Value, digest: &str, live: &Live, applyset: &str) -> Option<String> {
     let verdict = classify_member(desired, digest, Some(live), applyset);
-    verdict.drift.then_some(verdict.reason)
+    verdict.action.is_write().then_some(verdict.reason)
 }
 
 /// Judges a member of an apply set.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::api::target::EndpointCount;
 use crate::api::{GroupKind, ObjectId};
-use crate::cluster::{Cluster, ClusterError, Slice};
+use crate::cluster::{Cluster, ClusterError, Place, Slice};
 use crate::plan::child_id;
 use crate::render::Target;
 
@@ -14,7 +14,8 @@ pub(super) async fn endpoint_counts(
     cluster: &Cluster,
     targets: impl Iterator<Item = &Target>,
 ) -> Result<Option<BTreeMap<ObjectId, EndpointCount>>, ClusterError> {
-    let services: BTreeSet<ObjectId> = targets.map(child_id).collect();
+    let services = targets.map(child_id).map(|id| (id.namespace, id.name));
+    let services: BTreeSet<Place> = services.collect();
     if services.is_empty() {
         return Ok(None);
     }
@@ -26,11 +27,7 @@ pub(super) async fn endpoint_counts(
     else {
         return Ok(None);
     };
-    let namespaces = services
-        .iter()
-        .filter_map(|id| id.namespace.clone())
-        .collect();
-    match cluster.slices_in(kind, &namespaces).await {
+    match cluster.slices_of(kind, &services).await {
         Ok(slices) => Ok(Some(count_endpoints(&slices))),
         Err(ClusterError::Forbidden(_)) => Ok(None),
         Err(error) => Err(error),

@@ -168,8 +168,9 @@ pub(super) fn has_health(kind: &GroupKind) -> bool {
         "ResourceQuota",
         "Endpoints",
     ];
-    !matches!(
-        kind.group.as_str(),
-        "rbac.authorization.k8s.io" | "discovery.k8s.io"
-    ) && !(kind.group.is_empty() && plain.contains(&kind.kind.as_str()))
+    match kind.group.as_str() {
+        "rbac.authorization.k8s.io" | "discovery.k8s.io" => false,
+        "" => !plain.contains(&kind.kind.as_str()),
+        _ => true,
+    }
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::api::target::{TargetSpec, TargetStatus};
-use crate::api::{GroupKind, ObjectId, names};
+use crate::api::{GroupKind, ObjectId, names, read_spec};
 
 /// A `ClosureJVMTarget` from a source or from the cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,8 +74,7 @@ impl Target {
         live: Option<LiveTarget>,
     ) -> Result<Self, String> {
         let spec = spec.ok_or("it has no spec")?;
-        let spec =
-            TargetSpec::deserialize(spec).map_err(|e| format!("its spec cannot be read: {e}"))?;
+        let spec: TargetSpec = read_spec(spec)?;
         if !is_object_name(&spec.deployment_ref.name) {
             return Err("deploymentRef.name cannot be the name of a Deployment".into());
         }

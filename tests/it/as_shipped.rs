@@ -333,6 +333,7 @@ fn the_readme_leads_to_a_controller_whose_rights_are_enough_and_none_is_idle() {
 
     a_tenant_is_served(&site);
     syncs_of_the_configuration_come_and_go(&site, &mount);
+    what_a_deleted_sync_leaves_is_let_go(&site);
     let [lost, left] = replicas;
     drop(lost);
     syncs_may_act_as_the_controller_itself(&site, &mount);
@@ -466,6 +467,17 @@ fn syncs_of_the_configuration_come_and_go(site: &Site, mount: &Mount) {
     mount.show(&configuration(site));
     site.until_gone("syncs", TEAM, "extra");
     site.until_gone("configmaps", TEAM, "extra");
+}
+
+fn what_a_deleted_sync_leaves_is_let_go(site: &Site) {
+    site.delete("syncs", TEAM, "shop");
+    eventually("its member is nobody's", || {
+        let labels = &site.find("configmaps", TEAM, "a")?["metadata"]["labels"];
+        labels
+            .get("applyset.kubernetes.io/part-of")
+            .is_none()
+            .then_some(())
+    });
 }
 
 fn syncs_may_act_as_the_controller_itself(site: &Site, mount: &Mount) {

@@ -138,7 +138,7 @@ impl<'a> Shop<'a> {
             for i in 0..MANY {
                 let map = find(&maps, format!("c{i}"))?;
                 let service = find(&services, format!("t{i}-coverage"))?;
-                let good = map["data"]["key"] == last(i).to_string()
+                let good = map["data"]["key"] == json!(last(i).to_string())
                     && service["spec"]["ports"][0]["port"] == 6300 + last(i);
                 if !good {
                     return None;

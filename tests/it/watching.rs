@@ -444,7 +444,7 @@ fn requests_are_counted() {
     let ns = Namespace::new("count");
     let audit = Audit::new("count");
     let watcher = Watcher::admin(&audit.user);
-    let seen: Arc<Mutex<Vec<(ApiVerb, Option<u16>)>>> = Arc::default();
+    let seen = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&seen);
     let cluster = watcher.cluster.observed(Arc::new(move |verb, status| {
         log.lock().unwrap().push((verb, status));

@@ -12,6 +12,7 @@ use super::kept::{Kept, Object, Whole};
 use super::store::Store;
 use super::topic::Selection;
 use crate::api::{Scope, split_api_version};
+use crate::cluster::endpoints::Slice;
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds, Place};
 use crate::plan::Live;
 
@@ -60,8 +61,33 @@ impl Cache {
         namespaces: &BTreeSet<String>,
         applyset: &str,
     ) -> Result<Vec<Arc<Object>>, ClusterError> {
-        let members = |store: &Store<Object>| store.members(applyset).cloned().collect();
+        let members = |store: &Store<Object>| store.group(applyset).cloned().collect();
         self.pick(cluster, kind, Selection::Members, namespaces, members)
+            .await
+    }
+
+    /// The EndpointSlices of these Services.
+    pub async fn slices_of(
+        &self,
+        cluster: &Cluster,
+        kind: &Kind,
+        services: &BTreeSet<Place>,
+    ) -> Result<Vec<Arc<Slice>>, ClusterError> {
+        let namespaces = services
+            .iter()
+            .filter_map(|place| place.0.clone())
+            .collect();
+        let of_service = |store: &Store<Slice>, (namespace, name): &Place| {
+            let named = store.group(name).cloned();
+            Vec::from_iter(named.filter(|slice| slice.metadata.namespace == *namespace))
+        };
+        let all = |store: &Store<Slice>| {
+            let services = services.iter();
+            services
+                .flat_map(|service| of_service(store, service))
+                .collect()
+        };
+        self.pick(cluster, kind, Selection::Managed, &namespaces, all)
             .await
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Cache;
 use super::keeper::Keeper;
 use super::shelf::Shelf;
-use crate::cluster::endpoints::{Slice, WireSlice};
+use crate::cluster::endpoints::{SERVICE_NAME, Slice, WireSlice};
 use crate::cluster::read::MetadataOnly;
 use crate::cluster::targets::{Parts, SeenTarget};
 use crate::cluster::workloads::Facts;
@@ -30,6 +30,11 @@ pub(in crate::cluster) trait Kept: Sized + Send + Sync + 'static {
 
     /// Keeps what is needed of what a write was answered with; `None` when that is not enough.
     fn keep_written(answer: &Written, keeper: &Keeper) -> Option<Self>;
+
+    /// What it is found by together with others: its apply set, unless its kind has something else.
+    fn group(live: &Live) -> Option<&str> {
+        live.applyset()
+    }
 
     /// Its metadata, to be shared.
     fn metadata(&self) -> &Arc<Live>;
@@ -156,6 +161,11 @@ impl Kept for Whole {
 impl Kept for Slice {
     type Wire = WireSlice;
     const METADATA_ONLY: bool = false;
+
+    /// Its Service.
+    fn group(live: &Live) -> Option<&str> {
+        live.labels.get(SERVICE_NAME)
+    }
 
     fn shelf(cache: &Cache) -> &Shelf<Self> {
         &cache.slices

@@ -20,7 +20,8 @@ pub(super) struct News {
 #[derive(Debug)]
 pub(super) struct Store<T> {
     objects: BTreeMap<Place, Arc<T>>,
-    sets: BTreeMap<String, BTreeSet<Place>>,
+    /// Places by what belongs together (see [`Kept::group`]).
+    groups: BTreeMap<String, BTreeSet<Place>>,
     /// uids of what we have deleted and the watch has not told of yet.
     deleted: BTreeSet<String>,
 }
@@ -29,7 +30,7 @@ impl<T> Default for Store<T> {
     fn default() -> Self {
         Self {
             objects: BTreeMap::new(),
-            sets: BTreeMap::new(),
+            groups: BTreeMap::new(),
             deleted: BTreeSet::new(),
         }
     }
@@ -44,9 +45,9 @@ impl<T: Kept> Store<T> {
         self.objects.values()
     }
 
-    /// Members of an apply set.
-    pub fn members(&self, applyset: &str) -> impl Iterator<Item = &Arc<T>> {
-        let places = self.sets.get(applyset).into_iter().flatten();
+    /// What belongs together.
+    pub fn group(&self, group: &str) -> impl Iterator<Item = &Arc<T>> {
+        let places = self.groups.get(group).into_iter().flatten();
         places.filter_map(|place| self.objects.get(place))
     }
 
@@ -69,11 +70,11 @@ impl<T: Kept> Store<T> {
             return None;
         }
         if let Some(before) = &before {
-            self.leave_set(before, &place);
+            self.leave_group(before, &place);
         }
-        if let Some(set) = after.applyset() {
-            self.sets
-                .entry(set.to_owned())
+        if let Some(group) = T::group(&after) {
+            self.groups
+                .entry(group.to_owned())
                 .or_default()
                 .insert(place.clone());
         }
@@ -146,7 +147,7 @@ impl<T: Kept> Store<T> {
     fn remove(&mut self, place: Place) -> Option<News> {
         let object = self.objects.remove(&place)?;
         let before = Arc::clone(object.metadata());
-        self.leave_set(&before, &place);
+        self.leave_group(&before, &place);
         Some(News {
             place,
             before: Some(before),
@@ -154,12 +155,12 @@ impl<T: Kept> Store<T> {
         })
     }
 
-    fn leave_set(&mut self, live: &Live, place: &Place) {
-        let Some(set) = live.applyset() else { return };
-        if let Some(places) = self.sets.get_mut(set) {
+    fn leave_group(&mut self, live: &Live, place: &Place) {
+        let Some(group) = T::group(live) else { return };
+        if let Some(places) = self.groups.get_mut(group) {
             places.remove(place);
             if places.is_empty() {
-                self.sets.remove(set);
+                self.groups.remove(group);
             }
         }
     }

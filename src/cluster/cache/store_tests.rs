@@ -37,7 +37,7 @@ fn told(news: impl IntoIterator<Item = News>) -> Vec<String> {
 }
 
 fn names(store: &Store<Object>, set: &str) -> Vec<String> {
-    store.members(set).map(|o| o.live().name.clone()).collect()
+    store.group(set).map(|o| o.live().name.clone()).collect()
 }
 
 #[test]

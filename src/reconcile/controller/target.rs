@@ -19,8 +19,9 @@ use crate::render::Target;
 /// Looks at a Target and does what is to be done.
 pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
     let name = job.key;
-    // Of the highest level, so that every line has its fields, whatever is logged.
-    let span = error_span!("target", target = %name);
+    // Of the highest level, so that every line has its fields, whatever is logged. In the log, `target` is the module that a
+    // line comes from.
+    let span = error_span!("target", closurejvmtarget = %name);
     look(&context, &name).instrument(span).await
 }
 

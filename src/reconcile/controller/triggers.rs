@@ -13,14 +13,11 @@ use super::name::Name;
 use super::queue::Why;
 use crate::api::names::{GROUP, REQUESTED_AT, SYNC, TARGET};
 use crate::api::{GroupKind, ObjectId};
-use crate::cluster::{Change, Changes, ClusterError, Kind, Watches};
+use crate::cluster::{Change, Changes, ClusterError, Kind, SERVICE_NAME, Watches};
 use crate::metrics::WatchState;
 use crate::plan::Live;
 use crate::render::{Target, service_name};
 use crate::web::{Gate, HookTarget};
-
-/// Label of an EndpointSlice: the Service it belongs to.
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
 
 /// Between two looks at whether all watches are synced, for readiness.
 const LOOK_AT_WATCHES: Duration = Duration::from_millis(200);
@@ -226,8 +223,13 @@ impl Triggers {
         for name in named.chain(context.configured.said().syncs.keys().cloned()) {
             context.syncs.add(name, Why::News);
         }
-        for name in self.targets.known.keys() {
-            context.targets.add(name.clone(), Why::Look);
+        // Also those that cannot be read: that is told of them.
+        let targets = context.cluster.targets(&Kind::target()).await;
+        for seen in targets.unwrap_or_default() {
+            if let Some(namespace) = seen.metadata.namespace.clone() {
+                let name = seen.metadata.name.clone();
+                context.targets.add(Name { namespace, name }, Why::Look);
+            }
         }
     }
 }

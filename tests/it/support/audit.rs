@@ -91,3 +91,18 @@ impl<'a> Audit<'a> {
         event.user == account && itself || event.acting_as.as_ref() == Some(&self.user)
     }
 }
+
+/// Waits until these users write nothing for some seconds but the Leases that they renew.
+pub fn is_quiet(users: &[&Audit<'_>]) {
+    let writes = || {
+        let all = users.iter().flat_map(|user| user.writes());
+        let writes = all.filter(|event| event.resource != "leases");
+        // What is told of what happened is no work.
+        writes.filter(|event| event.resource != "events").count()
+    };
+    eventually("they have nothing to do, and write nothing", || {
+        let before = writes();
+        std::thread::sleep(std::time::Duration::from_secs(3));
+        (writes() == before).then_some(())
+    });
+}

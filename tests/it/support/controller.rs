@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -22,6 +22,7 @@ use super::source::{Source, documents};
 pub struct Controller {
     child: Child,
     folder: TempDir,
+    config: Mutex<Value>,
     log: Arc<Mutex<Vec<String>>>,
     port: u16,
     _home: TempDir,
@@ -48,6 +49,8 @@ pub struct Setup<'a> {
     pub args: &'a [&'a str],
     /// Its environment.
     pub env: &'a [(&'a str, &'a str)],
+    /// A program and its first arguments that become the controller in the end, such as `env A=B`.
+    pub by: &'a [&'a str],
 }
 
 impl<'a> Setup<'a> {
@@ -63,6 +66,7 @@ impl<'a> Setup<'a> {
             syncs: &[],
             args: &[],
             env: &[],
+            by: &[],
         }
     }
 
@@ -96,7 +100,7 @@ impl<'a> Setup<'a> {
             config["spec"]["defaultServiceAccount"] = TENANT.into();
         }
         merge(&mut config["spec"], &self.config);
-        fs::write(folder.path().join("config.yaml"), documents(&[config])).unwrap();
+        write_config(folder.path(), &config);
         fs::write(folder.path().join("syncs.yaml"), documents(self.syncs)).unwrap();
         let account = (!self.admin).then(|| self.account());
         let kubeconfig = account
@@ -109,6 +113,7 @@ impl<'a> Setup<'a> {
             .arg(folder.path());
         let (mut command, home) = run.args(self.args).into_parts();
         command.envs(self.env.iter().copied());
+        let mut command = started_by(self.by, command);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -127,6 +132,7 @@ impl<'a> Setup<'a> {
         Controller {
             child,
             folder,
+            config: Mutex::new(config),
             log,
             port,
             _home: home,
@@ -158,6 +164,18 @@ impl Controller {
     /// The folder of its configuration.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Writes its Config anew, with these changes of the spec.
+    pub fn configure(&self, change: &Value) {
+        let mut config = self.config.lock().unwrap();
+        merge(&mut config["spec"], change);
+        write_config(self.folder(), &config);
+    }
+
+    /// Writes the Syncs of its configuration anew.
+    pub fn write_syncs(&self, syncs: &[Value]) {
+        replace(&self.folder().join("syncs.yaml"), &documents(syncs));
     }
 
     /// GET: code and body, if it answers.
@@ -247,6 +265,37 @@ pub fn sync(namespace: &str, name: &str, spec: Value) -> Value {
         "metadata": { "namespace": namespace, "name": name },
         "spec": spec,
     })
+}
+
+fn write_config(folder: &Path, config: &Value) {
+    let text = documents(std::slice::from_ref(config));
+    replace(&folder.join("config.yaml"), &text);
+}
+
+/// Replaces a file as a whole, as editors do.
+pub fn replace(file: &Path, text: &str) {
+    let new = file.with_extension("new");
+    fs::write(&new, text).unwrap();
+    fs::rename(&new, file).unwrap();
+}
+
+/// The same command, started by another program.
+fn started_by(by: &[&str], command: Command) -> Command {
+    let [program, arguments @ ..] = by else {
+        return command;
+    };
+    let mut started = Command::new(program);
+    started
+        .args(arguments)
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+    started
 }
 
 fn merge(into: &mut Value, from: &Value) {

@@ -1,16 +1,18 @@
 //! The control plane of this run, and ones that a test has to itself.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
-use super::api::Api;
-use super::namespace::unique;
+use super::api::{Api, path};
+use super::namespace::{condition_of, unique};
 
 /// The folder of the lab that all tests share.
 ///
@@ -64,9 +66,32 @@ impl OwnLab {
         Api::connect(&self.dir().join("kubeconfig"))
     }
 
-    /// Kills the API server and starts it again.
+    /// Makes our kinds known, whatever was there in their place.
+    pub fn install_kinds(&self) {
+        let api = self.api();
+        for crd in covergence::api::crds().unwrap() {
+            replace_definition(&api, &crd);
+        }
+    }
+
+    /// SIGKILL for the API server, at once.
+    pub fn kill_apiserver(&self) {
+        let pid = fs::read_to_string(self.dir().join("run/kube-apiserver.pid")).unwrap();
+        let kill = Command::new("kill").args(["-KILL", pid.trim()]).status();
+        assert!(kill.unwrap().success());
+    }
+
+    /// Kills the API server and starts it again; also one that is dead already.
     pub fn restart_apiserver(&self) {
         self.run(&["restart-apiserver"]);
+    }
+
+    pub fn stop_etcd(&self) {
+        self.run(&["stop-etcd"]);
+    }
+
+    pub fn start_etcd(&self) {
+        self.run(&["start-etcd"]);
     }
 
     fn run(&self, args: &[&str]) {
@@ -94,6 +119,29 @@ impl Drop for OwnLab {
             std::fs::copy(self.dir().join("audit.log"), log).unwrap();
         }
     }
+}
+
+/// Creates a CRD or puts it in the place of another one, and waits until its kind is served.
+fn replace_definition(api: &Api, crd: &Value) {
+    let name = crd["metadata"]["name"].as_str().unwrap();
+    let own = path("customresourcedefinitions", None, Some(name));
+    match api.find(&own) {
+        None => {
+            api.create(&path("customresourcedefinitions", None, None), crd);
+        }
+        Some(live) => {
+            let mut crd = crd.clone();
+            crd["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"].clone();
+            let replaced = api.send("PUT", &own, "application/json", &crd);
+            replaced.expect("the definition is replaced");
+        }
+    }
+    let (plural, _) = name.split_once('.').unwrap();
+    eventually(&format!("{name} is served"), || {
+        let established = condition_of(&api.get(&own), "Established");
+        let list = path(plural, Some("default"), None);
+        (established["status"] == "True" && api.find(&list).is_some()).then_some(())
+    });
 }
 
 /// Looks again until there is something to see, and fails when there is nothing in time.

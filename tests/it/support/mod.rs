@@ -1,5 +1,6 @@
 //! What several tests need.
 
+pub mod admission;
 pub mod api;
 pub mod audit;
 pub mod controller;
@@ -13,8 +14,12 @@ pub mod kubectl;
 pub mod lab;
 pub mod manifest;
 pub mod namespace;
+pub mod outcome;
+pub mod proxy;
+pub mod remote;
 pub mod request;
 pub mod rights;
+pub mod served;
 pub mod server;
 pub mod shipped;
 pub mod site;

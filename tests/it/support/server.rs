@@ -35,7 +35,11 @@ impl Server {
 
     /// Serves all repositories below a directory over `git://`.
     pub fn git_daemon(base: &Path) -> Self {
-        let port = free_port();
+        Self::git_daemon_on(free_port(), base)
+    }
+
+    /// The same on a port that a test has chosen.
+    pub fn git_daemon_on(port: u16, base: &Path) -> Self {
         let exec_path = super::git::command(base, &["--exec-path"])
             .output()
             .unwrap();

@@ -18,6 +18,16 @@ pub async fn read(cluster: &Cluster, name: &Name) -> Result<Option<LiveSync>, Cl
     Ok(found.as_ref().and_then(LiveSync::read))
 }
 
+/// What matters of a Sync to those that depend on it: which one it is, what it asks for, and whether that is so.
+pub type Standing = Option<(String, Option<i64>, bool)>;
+
+/// Reads what matters of a Sync to those that depend on it; nothing when it is not there or cannot be read.
+pub async fn standing(cluster: &Cluster, name: &Name) -> Standing {
+    let sync = read(cluster, name).await.ok()??;
+    let is_ready = sync.is_ready();
+    Some((sync.uid, sync.generation, is_ready))
+}
+
 /// Names the Syncs that a Sync depends on.
 pub fn needs(sync: &LiveSync) -> Vec<Name> {
     let of = |reference: &SyncRef| Name {

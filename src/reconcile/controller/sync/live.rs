@@ -1,12 +1,13 @@
 //! A Sync as it is in the cluster.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::api::condition::ConditionStatus;
 use crate::api::names::{MEMBERS_FINALIZER, REQUESTED_AT};
+use crate::api::read_spec;
 use crate::api::sync::{DeletionPolicy, SyncSpec, SyncStatus};
 use crate::reconcile::controller::name::Name;
+use crate::reconcile::inventory::Inventory;
 use crate::reconcile::record;
 
 /// A Sync as it is in the cluster. Anybody may have written it, also past the schema.
@@ -28,6 +29,8 @@ pub struct LiveSync {
     pub spec: Result<SyncSpec, String>,
     /// What was last said of it.
     pub status: SyncStatus,
+    /// Where its members may be.
+    pub inventory: Inventory,
 }
 
 impl LiveSync {
@@ -45,9 +48,9 @@ impl LiveSync {
             going: metadata.get("deletionTimestamp").is_some(),
             held: finalizers.is_some_and(|all| all.iter().any(|it| it == MEMBERS_FINALIZER)),
             requested_at: annotation(REQUESTED_AT).map(str::to_owned),
-            spec: SyncSpec::deserialize(spec)
-                .map_err(|error| format!("its spec cannot be read: {error}")),
+            spec: read_spec(spec),
             status: record::previous(Some(object)),
+            inventory: Inventory::read(Some(object)),
         })
     }
 

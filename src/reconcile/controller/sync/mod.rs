@@ -26,7 +26,6 @@ use self::delete::Deletion;
 use self::memory::Memory;
 use self::problem::Problem;
 use self::source::{Asked, Source};
-use super::configured;
 use super::context::Context;
 use super::name::Name;
 use super::queue::{Again, Job, Why};
@@ -37,7 +36,6 @@ use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState};
 use crate::load::Snapshot;
 use crate::metrics::SyncInfo;
 use crate::reconcile::{Access, Settings};
-use crate::source::SourceError;
 use crate::source::git::Credentials;
 
 /// After something that was applied came back changed.
@@ -92,23 +90,41 @@ impl Unit {
         let cluster = self
             .context
             .guarded(&self.context.cluster, name.sync_shard());
-        if let Err(error) = configured::keep(&cluster, &self.context.configured.said(), name).await
-        {
+        let before = depends::standing(&cluster, name).await;
+        let again = self.tend(&cluster).await;
+        // No change tells of what we write ourselves.
+        if depends::standing(&cluster, name).await != before {
+            self.context.wake_dependants(name);
+        }
+        again
+    }
+
+    async fn tend(&self, cluster: &Cluster) -> Again {
+        let name = &self.job.key;
+        let state = cluster.namespace_state(&name.namespace).await;
+        let namespace_goes = matches!(state, Ok(Some(NamespaceState::Terminating)));
+        let kept = match state {
+            // Nothing is made in it any more.
+            Ok(_) if namespace_goes => Ok(()),
+            Ok(_) => self.context.configured.keep(cluster, name).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = kept {
             return self.failed(&error).await;
         }
-        let live = match depends::read(&cluster, name).await {
+        let live = match depends::read(cluster, name).await {
             Ok(Some(live)) => Arc::new(live),
-            Ok(None) => return self.gone(&cluster).await,
+            Ok(None) => return self.gone(cluster).await,
             Err(error) => return self.failed(&error).await,
         };
         let begin = Instant::now();
-        let again = match self.look(&cluster, &live).await {
+        let again = match self.look(cluster, &live, namespace_goes).await {
             Ok(again) => again,
             Err(Ended::Left) => {
                 self.context.forget(name);
                 return None;
             }
-            Err(Ended::Problem(problem)) => self.tell(&cluster, &live, &problem).await,
+            Err(Ended::Problem(problem)) => self.tell(cluster, &live, &problem).await,
             Err(Ended::Cluster(error)) => {
                 if error != ClusterError::NotOurs {
                     let message = error.to_string();
@@ -119,12 +135,23 @@ impl Unit {
         };
         let metrics = &self.context.metrics;
         metrics.sync_reconciled(&name.namespace, &name.name, begin.elapsed());
-        self.tell_metrics(&cluster).await;
+        self.tell_metrics(cluster).await;
         again
     }
 
-    async fn look(&self, cluster: &Cluster, live: &Arc<LiveSync>) -> Result<Again, Ended> {
+    async fn look(
+        &self,
+        cluster: &Cluster,
+        live: &Arc<LiveSync>,
+        namespace_goes: bool,
+    ) -> Result<Again, Ended> {
         let context = &*self.context;
+        if live.going {
+            return self.delete(cluster, live, namespace_goes).await;
+        }
+        if namespace_goes {
+            return Ok(None);
+        }
         let spec = match &live.spec {
             Ok(spec) => spec,
             Err(why) => return Err(Problem::stalled("InvalidSpec", why).into()),
@@ -133,12 +160,7 @@ impl Unit {
         if spec.source.is_none() && !live.held {
             return Err(Ended::Left);
         }
-        let settings = spec::settings(
-            live,
-            spec,
-            &context.configured.said().defaults,
-            &self.job.give_way,
-        )?;
+        let settings = self.settings(live, spec)?;
         let members = self.members(cluster, live, spec)?;
         let access = Access {
             members: &members,
@@ -147,10 +169,6 @@ impl Unit {
         let entry = context.entry(&live.name);
         entry.last.set(Some(Arc::clone(live)));
         let mut memory = entry.memory.lock().await;
-        if live.going {
-            entry.source.set(None);
-            return self.delete(access, live, &settings, &mut memory).await;
-        }
         if spec.suspend {
             entry.source.set(None);
             return Ok(None);
@@ -161,10 +179,10 @@ impl Unit {
         let snapshot = self.snapshot(access, live, spec, &entry).await?;
         Span::current().record("revision", field::display(&snapshot.revision));
         let parts = (&*entry, &mut *memory);
-        let ran = run::run(access, live, &snapshot, &settings, parts, &context.metrics).await?;
-        for id in ran.written() {
-            // Nobody is left to be told when this fails.
-            let _ = context.written.send(id.clone());
+        let ran = run::run(access, live, &snapshot, &settings, parts, context).await?;
+        if !ran.is_good() && !context.looks_after_sync(&live.name) {
+            // What is left to do is another replica's, and so is what there is to tell.
+            return Ok(None);
         }
         Ok(self.after(live, &ran, &mut memory))
     }
@@ -212,8 +230,10 @@ impl Unit {
         match source.latest().await {
             Some(Ok(snapshot)) => Ok(snapshot),
             Some(Err(error)) => {
-                if matches!(*error, SourceError::Auth { .. }) {
-                    // The Secret may have been renewed: it is read again the next time.
+                let git = spec.source.as_ref().and_then(|source| source.git.as_ref());
+                if git.is_some_and(|git| git.secret_ref.is_some()) {
+                    // The Secret may have been renewed: it is read again the next time. Servers do not always say that
+                    // it is the login that they mind, and it may also hold the host's keys.
                     entry.source.set(None);
                 }
                 let hint = error
@@ -261,12 +281,11 @@ impl Unit {
         }
         if ran.is_good() {
             memory.backoff.reset();
-            if changes.is_empty() {
-                return ran.look_again.then_some(SECOND_LOOK);
+            if !changes.is_empty() {
+                info!("{changes}");
+                let message = format!("applied revision {revision}: {changes}");
+                self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
             }
-            info!("{changes}");
-            let message = format!("applied revision {revision}: {changes}");
-            self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
             let truce = memory
                 .fights
                 .next_repair(|_| true, tokio::time::Instant::now());
@@ -285,51 +304,91 @@ impl Unit {
 
     async fn delete(
         &self,
-        access: Access<'_>,
-        live: &LiveSync,
-        settings: &Settings,
-        memory: &mut Memory,
+        cluster: &Cluster,
+        live: &Arc<LiveSync>,
+        namespace_goes: bool,
     ) -> Result<Again, Ended> {
         if !live.held {
             return Ok(None);
         }
-        let namespace_goes = access.sync.namespace_state(&live.name.namespace).await?
-            == Some(NamespaceState::Terminating);
-        if !live.takes_members_along() {
-            delete::let_go(access, settings).await?;
+        let entry = self.context.entry(&live.name);
+        entry.source.set(None);
+        entry.last.set(Some(Arc::clone(live)));
+        // What cannot be read asks for nothing, and must not stay for ever because of that.
+        let nothing = SyncSpec::default();
+        let spec = live.spec.as_ref().unwrap_or(&nothing);
+        let settings = self.settings(live, spec);
+        let settings = settings.or_else(|_| self.settings(live, &nothing))?;
+        let members = self.members(cluster, live, spec);
+        let access = Access {
+            members: members.as_ref().unwrap_or(cluster),
+            sync: cluster,
+        };
+        if !live.takes_members_along() || members.is_err() {
+            delete::let_go(access, &settings).await?;
             return Ok(None);
         }
-        match delete::delete(access, live, settings, memory, namespace_goes).await? {
-            Deletion::Ended => Ok(None),
+        let mut memory = entry.memory.lock().await;
+        match delete::delete(
+            access,
+            live,
+            &settings,
+            &mut memory,
+            namespace_goes,
+            &self.context,
+        )
+        .await?
+        {
+            Deletion::Ended(left) => {
+                for what in &left {
+                    warn!("it is left behind: {what}");
+                }
+                if !left.is_empty() && !namespace_goes {
+                    let message = format!("left behind: {}", left.join("; "));
+                    self.event(live, EventType::Warning, "PruneFailed", &message);
+                }
+                Ok(None)
+            }
             Deletion::GoesOn => Ok(Some(LOOK_AT_DELETION)),
         }
+    }
+
+    fn settings(&self, live: &LiveSync, spec: &SyncSpec) -> Result<Settings, Problem> {
+        let said = self.context.configured.said();
+        spec::settings(live, spec, &said.defaults, &self.job.give_way)
     }
 
     /// The Sync is no more: what it leaves behind is let go.
     async fn gone(&self, cluster: &Cluster) -> Again {
         let name = &self.job.key;
-        let left = self
-            .context
-            .known_entry(name)
-            .and_then(|entry| entry.last.get());
+        let entry = self.context.known_entry(name)?;
+        let released = match entry.last.get() {
+            Some(last) => self.release(cluster, &last, &entry).await,
+            None => Ok(()),
+        };
+        if let Err(error) = released {
+            return self.failed(&error).await;
+        }
         self.context.forget(name);
-        let Some(last) = left else { return None };
+        None
+    }
+
+    async fn release(
+        &self,
+        cluster: &Cluster,
+        last: &LiveSync,
+        entry: &Entry,
+    ) -> Result<(), ClusterError> {
+        let Ok(spec) = &last.spec else { return Ok(()) };
+        let Ok(settings) = self.settings(last, spec) else {
+            return Ok(());
+        };
+        let inventory = delete::reach(last, entry.applied.get().as_deref());
         let access = Access {
-            members: cluster,
+            members: &self.members(cluster, last, spec)?,
             sync: cluster,
         };
-        let spec = last.spec.as_ref().ok()?;
-        let settings = spec::settings(
-            &last,
-            spec,
-            &self.context.configured.said().defaults,
-            &self.job.give_way,
-        )
-        .ok()?;
-        if let Err(error) = delete::release(access, &last, &settings).await {
-            warn!("members keep the label of their set: {error}");
-        }
-        None
+        delete::release(access, &inventory, &settings).await
     }
 
     async fn tell(&self, cluster: &Cluster, live: &LiveSync, problem: &Problem) -> Again {
@@ -367,6 +426,8 @@ impl Unit {
         self.context.recorder.record(&about, type_, reason, message);
     }
 
+    /// Tells metrics how the Sync is now, and the Syncs that depend on it when that is news: of a status that we wrote
+    /// ourselves, no change tells.
     async fn tell_metrics(&self, cluster: &Cluster) {
         let name = &self.job.key;
         let Ok(Some(live)) = depends::read(cluster, name).await else {

@@ -111,11 +111,10 @@ impl Task {
         mut requests: mpsc::Receiver<Option<oneshot::Sender<()>>>,
         news: impl Fn() + Send + Sync,
     ) {
-        let local = match &self.followed {
-            Followed::Directory(path) => Some(path.clone()),
-            Followed::Git(source, _) => source.url.local_path().map(PathBuf::from),
+        let mut follower = match &self.followed {
+            Followed::Directory(path) => Some(Follower::start(path.clone(), Timing::default())),
+            Followed::Git(..) => None,
         };
-        let mut follower = local.map(|path| Follower::start(path, Timing::default()));
         let mut failed = 0;
         self.look().await;
         loop {
