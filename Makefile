@@ -71,7 +71,7 @@ selftest: ## The lab keeps its promises
 
 integration: ## The suite against a real API server
 	@.ci/setup test
-	@$(STAGE) 'integration tests' tests/run --locked --test it --no-fail-fast
+	@$(STAGE) 'integration tests' tests/run --rights --locked --test it --no-fail-fast
 
 demo: ## See it work
 	@.ci/setup build

@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod as_shipped;
 mod boundaries;
 mod cases_apply;
 mod cases_service;

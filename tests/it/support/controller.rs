@@ -1,4 +1,4 @@
-//! `covergence run` as a process of a test's own.
+//! `covergence run` as a process of a test's own, with the rights that `deploy/` gives it, and no others.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -11,9 +11,11 @@ use std::thread;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::api::Api;
 use super::covergence::Run;
 use super::lab::{eventually, shared};
 use super::server::free_port;
+use super::shipped::{ACCOUNT, Account, TENANT};
 use super::source::{Source, documents};
 
 /// A controller and its configuration. It looks after some namespaces only, since others share the control plane.
@@ -24,6 +26,7 @@ pub struct Controller {
     log: Arc<Mutex<Vec<String>>>,
     port: u16,
     _home: TempDir,
+    _account: Option<TempDir>,
 }
 
 /// What a controller is started with.
@@ -32,8 +35,10 @@ pub struct Setup<'a> {
     pub lab: &'a Path,
     /// Namespaces to look after; the first one holds its Leases.
     pub namespaces: &'a [&'a str],
-    /// As whom it talks to the API server; the kubeconfig's user when absent.
+    /// An account that stands in for the shipped one, for tests that count requests; the shipped one when absent.
     pub user: Option<&'a str>,
+    /// Whether it is the control plane's admin instead: for tests that take away rights, or the API server.
+    pub admin: bool,
     /// Directories that Syncs may read.
     pub directories: &'a [&'a Path],
     /// More of the Config's spec.
@@ -55,6 +60,7 @@ impl<'a> Setup<'a> {
             lab: shared(),
             namespaces,
             user: None,
+            admin: false,
             directories: &[],
             config: json!({}),
             syncs: &[],
@@ -90,15 +96,21 @@ impl<'a> Setup<'a> {
                 "log": { "format": "Json", "level": "info,covergence=trace" },
             },
         });
+        if !self.admin {
+            config["spec"]["defaultServiceAccount"] = TENANT.into();
+        }
         merge(&mut config["spec"], &self.config);
         write_config(folder.path(), &config);
         fs::write(folder.path().join("syncs.yaml"), documents(self.syncs)).unwrap();
-        let mut run = Run::new(&["run", "--config"])
-            .arg(folder.path())
-            .on(self.lab);
-        if let Some(user) = self.user {
-            run = run.admin(user);
-        }
+        let account = (!self.admin).then(|| self.account());
+        let kubeconfig = account
+            .as_ref()
+            .map_or(self.lab, TempDir::path)
+            .join("kubeconfig");
+        let run = Run::new(&["run", "--kubeconfig"])
+            .arg(kubeconfig)
+            .arg("--config")
+            .arg(folder.path());
         let (mut command, home) = run.args(self.args).into_parts();
         command.envs(self.env.iter().copied());
         let mut command = started_by(self.by, command);
@@ -124,7 +136,20 @@ impl<'a> Setup<'a> {
             log,
             port,
             _home: home,
+            _account: account,
         }
+    }
+
+    /// Gives the controller its account; the folder holds the kubeconfig.
+    fn account(&self) -> TempDir {
+        let api = Api::connect(&self.lab.join("kubeconfig"));
+        let account = Account::new(self.lab, &api, self.user.unwrap_or(ACCOUNT));
+        account.keep_leases_in(self.namespaces[0]);
+        for namespace in self.namespaces {
+            account.serve(namespace);
+        }
+        account.await_rights(self.namespaces[0]);
+        account.into_folder()
     }
 }
 
@@ -155,15 +180,7 @@ impl Controller {
 
     /// GET: code and body, if it answers.
     pub fn http(&self, path: &str) -> Option<(u16, String)> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        let request =
-            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        std::io::Write::write_all(&mut stream, request.as_bytes()).ok()?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).ok()?;
-        let code = answer.split(' ').nth(1)?.parse().ok()?;
-        let (_, body) = answer.split_once("\r\n\r\n")?;
-        Some((code, body.to_owned()))
+        get(self.port, path)
     }
 
     /// The sum of all series of a metric whose labels hold all these texts.
@@ -219,6 +236,18 @@ impl Drop for Controller {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// GET from this machine: code and body, if there is an answer.
+pub fn get(port: u16, path: &str) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    std::io::Write::write_all(&mut stream, request.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let code = answer.split(' ').nth(1)?.parse().ok()?;
+    let (_, body) = answer.split_once("\r\n\r\n")?;
+    Some((code, body.to_owned()))
 }
 
 /// A Sync of a directory.
