@@ -12,6 +12,7 @@ mod spec;
 mod status;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tracing::{Instrument, Span, error_span, field, info, warn};
@@ -176,6 +177,9 @@ impl Unit {
         if !ran.is_good() && !context.looks_after_sync(&live.name) {
             // What is left to do is another replica's, and so is what there is to tell.
             return Ok(None);
+        }
+        if ran.is_good() && entry.missed.load(Ordering::Acquire) {
+            context.syncs.add(live.name.clone(), Why::Look);
         }
         Ok(self.after(live, &ran, &mut memory))
     }

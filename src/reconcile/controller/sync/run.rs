@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tokio::time::Instant;
 use tracing::{info, warn};
@@ -106,6 +107,7 @@ pub async fn run(
     (entry, memory): (&Entry, &mut Memory),
     context: &Context,
 ) -> Result<Ran, ClusterError> {
+    entry.missed.store(false, Ordering::Release);
     let mut planned = make_plan(access, snapshot, settings).await?;
     tell_diagnostics(&planned);
     let desired = index(&planned.survey.desired);
