@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -196,9 +197,13 @@ impl Triggers {
             let Some((name, entry)) = self.context.entry_of_set(set) else {
                 continue;
             };
-            let applied = entry.applied.get();
-            if applied.is_some_and(|applied| applied.is_disturbed(id, before, after)) {
-                self.context.syncs.add(name, Why::Look);
+            match entry.applied.get() {
+                Some(applied) if applied.objects.contains_key(id) => {
+                    if applied.is_disturbed(id, before, after) {
+                        self.context.syncs.add(name, Why::Look);
+                    }
+                }
+                _ => entry.missed.store(true, Ordering::Release),
             }
         }
     }

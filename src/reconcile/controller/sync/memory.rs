@@ -1,6 +1,7 @@
 //! What the controller remembers of a Sync that it looks after. All of it may be lost at any time.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -23,6 +24,8 @@ pub struct Entry {
     pub source: Slot<Source>,
     /// What the last run applied.
     pub applied: Slot<Applied>,
+    /// Whether a member has changed that the last run did not apply: the run in hand may have, a moment before.
+    pub missed: AtomicBool,
     /// The Sync as it was when it was last looked at.
     pub last: Slot<LiveSync>,
 }

@@ -12,6 +12,7 @@ mod spec;
 mod status;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use tracing::{Instrument, Span, error_span, field, info, warn};
@@ -189,6 +190,9 @@ impl Unit {
             // What is left to do is another replica's, and so is what there is to tell.
             return Ok(None);
         }
+        if ran.is_good() && entry.missed.load(Ordering::Acquire) {
+            context.syncs.add(live.name.clone(), Why::Look);
+        }
         Ok(self.after(live, &ran, &mut memory))
     }
 
@@ -228,6 +232,7 @@ impl Unit {
                 prune: settings.prune && looks < LOOKS,
                 ..settings.clone()
             };
+            entry.missed.store(false, Ordering::Release);
             let planned = make_plan(access, &snapshot, &settings).await?;
             let prunes = planned
                 .plan
