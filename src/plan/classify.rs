@@ -69,7 +69,8 @@ pub fn classify_member(
     if let Some(refusal) = terminating(live).or_else(|| owned_by_others(desired, live, applyset)) {
         return refusal;
     }
-    if live.applyset().is_none() {
+    // One of ours whose label was taken off is not another one: that is drift like any other.
+    if live.applyset().is_none() && live.ours().is_none() {
         // What a Sync or a backup has left to nobody would else be taken for somebody's: the server makes up an owner,
         // `before-first-apply`.
         let stated = lost_fields(desired, &Fields::default());

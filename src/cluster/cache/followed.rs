@@ -200,6 +200,9 @@ impl<T: Kept> Sink<T> for Followed<T> {
     fn trouble(&self, error: &ClusterError) {
         tracing::warn!(watch = %self.topic, %error, "cannot be watched now");
         match error {
+            // A server that starts may not know of a kind yet. Of one that goes, the objects are told one by one before.
+            ClusterError::NotFound(_)
+                if self.is_synced() && !locked(&self.store).is_empty() && !self.is_stale() => {}
             // The kind is gone, and all of its objects with it.
             ClusterError::NotFound(_) => {
                 let mut store = locked(&self.store);

@@ -44,6 +44,10 @@ impl<T: Kept> Store<T> {
         self.objects.get(place)
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
     pub fn each(&self) -> impl Iterator<Item = &Arc<T>> {
         self.objects.values()
     }

@@ -7,8 +7,9 @@ use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 /// Shorter than people wait before they look again.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// What fails for ever costs one run in five minutes; what helps it (a commit, an edit, a request) is not waited for.
-const LONGEST: Duration = Duration::from_secs(300);
+/// What fails for ever costs one run in five minutes at most, with the jitter that adds up to as much again; what helps it (a
+/// commit, an edit, a request) is not waited for.
+const LONGEST: Duration = Duration::from_secs(150);
 
 /// Delays that grow while runs fail, each different from those of others (jitter).
 #[derive(Default)]

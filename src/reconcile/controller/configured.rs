@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use super::name::Name;
 use super::sync::Defaults;
 use crate::api::Config;
+use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF};
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::plan::Live;
 use crate::render::stamp;
@@ -114,6 +115,11 @@ async fn apply(cluster: &Cluster, name: &Name, sync: &Value) -> Result<(), Clust
     let mut object = sync.clone();
     stamp(&mut object, None);
     let live = cluster.sync(&name.namespace, &name.name).await?;
+    if let Some(whose) = live.as_ref().and_then(somebody_elses) {
+        return Err(ClusterError::Invalid(format!(
+            "the configuration has a Sync {name}, but {whose}: that one stays as it is"
+        )));
+    }
     if !live.is_some_and(|live| holds(&live, &object)) {
         let _: Live = cluster.apply(&Kind::sync(), &object, true).await?;
         tracing::info!("it was applied from the configuration");
@@ -121,12 +127,32 @@ async fn apply(cluster: &Cluster, name: &Name, sync: &Value) -> Result<(), Clust
     Ok(())
 }
 
+/// Says why a live Sync is not the configuration's to change, if so. What `covergence sync` keeps for itself is taken over.
+fn somebody_elses(live: &Value) -> Option<&'static str> {
+    let has = |pointer| live.pointer(pointer).is_some_and(|value| !value.is_null());
+    let annotation = |key: &str| live.pointer("/metadata/annotations")?.get(key);
+    let label = |key: &str| live.pointer("/metadata/labels")?.get(key);
+    if label(APPLYSET_PART_OF).is_some() {
+        return Some("one of that name is a member of another set");
+    }
+    if has("/metadata/ownerReferences/0") {
+        return Some("one of that name belongs to a controller");
+    }
+    let is_followed = has("/spec/source");
+    (is_followed && annotation(APPLIED_DIGEST).is_none())
+        .then_some("somebody has made one of that name")
+}
+
 /// Tells whether a value has all that another one states; lists count as a whole.
 fn holds(live: &Value, stated: &Value) -> bool {
     match (live, stated) {
-        (Value::Object(live), Value::Object(stated)) => stated
-            .iter()
-            .all(|(key, value)| live.get(key).is_some_and(|live| holds(live, value))),
+        (Value::Object(live), Value::Object(stated)) => {
+            stated.iter().all(|(key, value)| match live.get(key) {
+                Some(live) => holds(live, value),
+                // The server keeps none of them.
+                None => value.is_null(),
+            })
+        }
         (live, stated) => live == stated,
     }
 }

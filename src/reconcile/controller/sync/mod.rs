@@ -255,7 +255,14 @@ impl Unit {
         spec: &SyncSpec,
         entry: &Entry,
     ) -> Result<(Arc<Source>, Arc<Snapshot>), Ended> {
-        let asked = (spec.source.clone(), spec.interval.clone());
+        let said = self.context.configured.said();
+        let account = spec.service_account_name.as_ref();
+        let asked = Asked {
+            source: spec.source.clone(),
+            interval: spec.interval.clone(),
+            account: account.or(said.defaults.service_account.as_ref()).cloned(),
+            directories: said.defaults.directories.clone(),
+        };
         let source = match entry.source.get().filter(|source| source.asked == asked) {
             Some(source) => {
                 if live.open_request().is_some() {

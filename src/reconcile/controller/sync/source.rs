@@ -8,17 +8,25 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::api;
 use crate::load::Snapshot;
 use crate::metrics::{CheckOutcome, FetchOutcome, Metrics};
 use crate::source::git::{self, GitSource};
 use crate::source::watch::{Follower, Timing};
 use crate::source::{Limits, SourceError, directory};
 
-/// What a Sync says of its source, and how often it is to be looked at.
-pub type Asked = (
-    Option<crate::api::sync::Source>,
-    Option<crate::api::sync::Duration>,
-);
+/// What a source is followed for. When any of it is different, that is another source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// What the Sync says of it.
+    pub source: Option<api::sync::Source>,
+    /// How often it is to be looked at.
+    pub interval: Option<api::sync::Duration>,
+    /// As whom its Secret was read.
+    pub account: Option<String>,
+    /// Where it may be on this machine.
+    pub directories: Vec<PathBuf>,
+}
 
 /// What is followed.
 #[derive(Clone, Debug)]
@@ -58,7 +66,7 @@ const SETTLED: Duration = Duration::from_secs(1);
 
 /// A source that is followed until this is dropped.
 pub struct Source {
-    /// What it is followed for: what a Sync says of its source, and its interval.
+    /// What it is followed for.
     pub asked: Asked,
     /// Whether what it holds may be read while it is being written.
     is_written_to: bool,
