@@ -56,6 +56,11 @@ impl<'a> Account<'a> {
     /// may do is up to the admin; here, the default one may do everything.
     pub fn serve(&self, namespace: &str) {
         let name = format!("{}:{namespace}", self.name);
+        // One that starts again finds it there, also in a namespace that is going.
+        let bound = path("rolebindings", Some(namespace), Some(&name));
+        if self.api.find(&bound).is_some() {
+            return;
+        }
         apply(
             self.api,
             &binding(
