@@ -15,7 +15,7 @@ use crate::Res;
 use crate::tools::{SERVICE, Tools};
 
 /// What takes longer never comes.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(900);
 /// Linux counts processor time for programs in hundredths of a second, whatever its own clock does (`USER_HZ`).
 const TICKS_PER_SECOND: u64 = 100;
 
