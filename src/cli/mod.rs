@@ -102,8 +102,12 @@ fn dispatch(command: Command) -> Result<u8, CliError> {
     }
 }
 
+/// Threads for what blocks: few sources are read at once, and each thread that was ever used keeps memory of its own.
+const BLOCKING_THREADS: usize = 32;
+
 fn runtime() -> io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
+        .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build()
 }

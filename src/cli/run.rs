@@ -18,7 +18,7 @@ use crate::lease::{Keeper, Options, Shards, identity};
 use crate::load::Severity;
 use crate::metrics::Metrics;
 use crate::reconcile::configuration::{Configuration, Following};
-use crate::reconcile::controller::{Configured, Defaults, Name, Reading, Said, Service};
+use crate::reconcile::controller::{Configured, Defaults, KnownSyncs, Name, Reading, Said, Service};
 use crate::source::watch::Timing;
 use crate::web::{self, Auth, Health, HookTarget, Receiver};
 
@@ -69,7 +69,9 @@ pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
     let health = Health::default();
     let config = &first.config;
     let (triggers, hooks) = mpsc::channel(64);
-    listen(config, args, &health, &metrics, triggers, &stop).await?;
+    let known = KnownSyncs::default();
+    let hooks_for = (triggers, known.clone());
+    listen(config, args, &health, &metrics, hooks_for, &stop).await?;
     let (shards, keeper) = take_part(config, &cluster, &own_namespace, &health)?;
     let (readings, news) = mpsc::channel(1);
     let reading = Reading {
@@ -89,6 +91,7 @@ pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
         metrics,
         health,
         readings: news,
+        known,
         hooks,
     };
     tokio::spawn(follow(following, log, concurrency, readings));
@@ -178,7 +181,7 @@ async fn listen(
     args: &RunArgs,
     health: &Health,
     metrics: &Metrics,
-    triggers: mpsc::Sender<HookTarget>,
+    (triggers, known): (mpsc::Sender<HookTarget>, KnownSyncs),
     stop: &CancellationToken,
 ) -> Result<(), CliError> {
     if let Some(address) = args.listen.or(config.listen.web) {
@@ -196,7 +199,13 @@ async fn listen(
         let listener = web::bind(address).await?;
         let address = listener.local_addr()?;
         tracing::info!(%address, "webhooks are taken");
-        let receiver = Receiver::new(auth, Box::new(|_, _| true), triggers, metrics.clone());
+        let is_known = move |namespace: &str, name: &str| {
+            known.contains(&Name {
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+            })
+        };
+        let receiver = Receiver::new(auth, Box::new(is_known), triggers, metrics.clone());
         tokio::spawn(web::serve(listener, receiver.pages(), stop.clone()));
     }
     Ok(())

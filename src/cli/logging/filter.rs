@@ -23,8 +23,17 @@ pub fn log_filter(text: &str) -> Result<LogFilter, String> {
             ));
         }
     }
-    text.parse().map_err(|error| format!("{error}"))
+    let filter: LogFilter = text.parse().map_err(|error| format!("{error}"))?;
+    // What the client library says of a failed request we say ourselves, with what it was for.
+    Ok(if text.contains(CLIENT) {
+        filter
+    } else {
+        filter.with_target(CLIENT, LevelFilter::OFF)
+    })
 }
+
+/// The module of the client library, which logs each answer that is an error as one.
+const CLIENT: &str = "kube_client";
 
 #[cfg(test)]
 mod tests {
@@ -37,7 +46,17 @@ mod tests {
         let filter = log_filter("warn,covergence::cluster=debug").unwrap();
         assert!(filter.would_enable("covergence::cluster::read", &Level::DEBUG));
         assert!(!filter.would_enable("covergence::source", &Level::INFO));
-        assert!(filter.would_enable("kube_client", &Level::WARN));
+        assert!(filter.would_enable("hyper", &Level::WARN));
+    }
+
+    #[test]
+    fn the_client_library_is_heard_only_when_it_is_named() {
+        let heard = |text| {
+            let filter = log_filter(text).unwrap();
+            filter.would_enable("kube_client::client", &Level::ERROR)
+        };
+        assert!(!heard("debug"));
+        assert!(heard("info,kube_client=debug"));
     }
 
     #[test]

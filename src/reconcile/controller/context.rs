@@ -7,6 +7,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::configured::Configured;
+use super::known::KnownSyncs;
 use super::name::Name;
 use super::queue::{Queue, Why};
 use super::sync::{self, Entry, Reading};
@@ -44,6 +45,8 @@ pub struct Context {
     pub stop: CancellationToken,
     /// Syncs to look at.
     pub syncs: Queue<Name>,
+    /// Which Syncs there are.
+    pub known: KnownSyncs,
     /// Targets to look at.
     pub targets: Queue<Name>,
     /// What is remembered of the Syncs that this replica looks after.

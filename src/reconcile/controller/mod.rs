@@ -7,6 +7,7 @@ mod backoff;
 mod configured;
 mod context;
 mod fights;
+mod known;
 mod name;
 mod queue;
 mod slot;
@@ -25,6 +26,7 @@ use tokio_util::task::TaskTracker;
 
 pub use self::configured::{Configured, Said};
 use self::context::Context;
+pub use self::known::KnownSyncs;
 pub use self::name::Name;
 use self::queue::{Queue, work};
 pub use self::sync::{Defaults, Reading};
@@ -59,6 +61,8 @@ pub struct Service {
     pub health: Health,
     /// New readings of the configuration.
     pub readings: mpsc::Receiver<Said>,
+    /// Which Syncs there are is told there.
+    pub known: KnownSyncs,
     /// What webhooks say is to be looked at.
     pub hooks: mpsc::Receiver<HookTarget>,
 }
@@ -77,6 +81,7 @@ impl Service {
             metrics,
             health,
             readings,
+            known,
             hooks,
         } = self;
         let gate = health.gate("watches");
@@ -96,6 +101,7 @@ impl Service {
             stop: stop.clone(),
             syncs,
             targets,
+            known,
             entries: Default::default(),
             written,
             look_at_everything: Notify::new(),

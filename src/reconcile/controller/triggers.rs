@@ -102,7 +102,9 @@ impl Triggers {
         for target in targets.iter().filter_map(|seen| seen.target.as_ref().ok()) {
             self.targets.note(target);
         }
-        cluster.syncs().await?;
+        for name in cluster.syncs().await?.iter().filter_map(|sync| Name::of_object(sync)) {
+            self.context.known.note(name, true);
+        }
         self.look_at_everything(Why::Look).await;
         Ok(())
     }
@@ -111,7 +113,12 @@ impl Triggers {
     async fn note_written(&mut self, id: &ObjectId) {
         let GroupKind { group, kind } = &id.group_kind;
         match (group.as_str(), kind.as_str(), Name::of(id)) {
-            (GROUP, SYNC, Some(name)) => self.context.syncs.add(name, Why::News),
+            (GROUP, SYNC, Some(name)) => {
+                let is_there = self.context.cluster.sync(&name.namespace, &name.name).await;
+                let is_there = is_there.is_ok_and(|sync| sync.is_some());
+                self.context.known.note(name.clone(), is_there);
+                self.context.syncs.add(name, Why::News);
+            }
             (GROUP, TARGET, Some(name)) => self.target(name).await,
             ("apps", "Deployment", _) => self.deployment(id),
             _ => {}
@@ -145,6 +152,7 @@ impl Triggers {
         } else {
             Why::Look
         };
+        self.context.known.note(name.clone(), after.is_some());
         self.context.wake_dependants(&name);
         self.context.syncs.add(name, why);
     }
