@@ -23,7 +23,7 @@ help: ## Say what there is
 	@echo '  make check     format, lints and unit tests; no cluster'
 	@echo '  make lab       start a Kubernetes control plane to play with, in DIR ($(DIR))'
 	@echo '  make generate  write the generated files anew: deploy/crds.yaml'
-	@echo '  make bench     measure against kubectl, side by side on one API server'
+	@echo '  make bench     measure: commands side by side with kubectl, and the service as it grows'
 	@echo '  make install   covergence and kubectl-covergence into PREFIX/bin ($(PREFIX)/bin)'
 	@echo
 	@echo 'Single stages of test: unit deny scripts docs selftest integration'
@@ -71,7 +71,7 @@ selftest: ## The lab keeps its promises
 
 integration: ## The suite against a real API server
 	@.ci/setup test
-	@$(STAGE) 'integration tests' tests/run --locked --test it --no-fail-fast
+	@$(STAGE) 'integration tests' tests/run --rights --locked --test it --no-fail-fast
 
 demo: ## See it work
 	@.ci/setup build

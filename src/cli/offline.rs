@@ -55,7 +55,12 @@ pub fn prepare(
     let Resolved {
         desired,
         diagnostics,
-    } = resolve(&loaded.documents, scope, &settings.namespace, &applyset);
+    } = resolve(
+        &loaded.documents,
+        scope,
+        &settings.target_namespace,
+        &applyset,
+    );
     findings.extend(diagnostics);
 
     let known = Known::default();

@@ -18,9 +18,13 @@ use crate::reconcile::Settings;
 
 pub async fn run(args: &RbacArgs) -> Result<u8, CliError> {
     let snapshot = settings::read_source(&args.source)?;
-    let settings = settings::offline(&args.source, &args.set).await?;
-    let offline = prepare(&snapshot, &settings, false)?;
+    let mut settings = settings::offline(&args.source, &args.set).await?;
+    let mut offline = prepare(&snapshot, &settings, false)?;
     let spec = sync_in(&offline, &settings);
+    if let Some(namespace) = &spec.target_namespace {
+        settings.target_namespace = namespace.clone();
+        offline = prepare(&snapshot, &settings, false)?;
+    }
     let account = account(args, &settings, &spec);
     let prune = args.prune || spec.prune || spec.deletion_policy == Some(DeletionPolicy::Delete);
     let secrets = secrets(args, &spec);

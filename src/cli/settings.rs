@@ -148,6 +148,7 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
         writes_status: true,
         outlives_members: false,
         requested_at: None,
+        generation: None,
         cluster_domain: set.cluster_domain.clone(),
         concurrency: 1,
     })

@@ -28,18 +28,16 @@ impl Identity {
         user.chain(groups).collect::<Result<_, _>>().map(Self)
     }
 
-    /// That of a ServiceAccount, with the groups that the server itself gives it (`serviceaccount.MakeGroupNames`).
+    /// That of a ServiceAccount. The server adds its groups where none are named; to name them takes the right to
+    /// impersonate groups, which nobody has who may impersonate only this account.
     ///
     /// # Errors
     /// When a name cannot stand in a header.
     pub fn service_account(namespace: &str, name: &str) -> Result<Self, ClusterError> {
-        let groups = [
-            "system:serviceaccounts".to_owned(),
-            format!("system:serviceaccounts:{namespace}"),
-            "system:authenticated".to_owned(),
-        ];
-        let user = format!("system:serviceaccount:{namespace}:{name}");
-        Self::new(Some(&user), &groups)
+        Self::new(
+            Some(&format!("system:serviceaccount:{namespace}:{name}")),
+            &[],
+        )
     }
 
     /// Puts it into a request.
@@ -53,20 +51,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_service_account_comes_with_its_groups() {
+    fn a_service_account_names_no_groups() {
         let mut headers = HeaderMap::new();
         let account = Identity::service_account("shop", "deployer").unwrap();
         account.sign(&mut headers);
         assert_eq!(headers[USER], "system:serviceaccount:shop:deployer");
-        let groups: Vec<_> = headers.get_all(GROUP).iter().collect();
-        assert_eq!(
-            groups,
-            [
-                "system:serviceaccounts",
-                "system:serviceaccounts:shop",
-                "system:authenticated"
-            ]
-        );
+        assert!(!headers.contains_key(GROUP));
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Cluster {
 
     /// Merges a patch into the very object that was planned for; fails when it has changed since.
     ///
-    /// Only for what server-side apply cannot do: taking out what another manager added.
+    /// Only for what server-side apply cannot do: taking out what another manager added, or may have.
     ///
     /// # Errors
     /// As the server answers.
@@ -122,11 +122,12 @@ impl Cluster {
         mut patch: Value,
         expected: &Expected,
     ) -> Result<(), ClusterError> {
-        if let Some(patch) = patch.as_object_mut() {
-            patch.insert(
-                "metadata".into(),
-                json!({ "uid": expected.uid, "resourceVersion": expected.resource_version }),
-            );
+        let metadata = patch
+            .as_object_mut()
+            .and_then(|patch| patch.entry("metadata").or_insert(json!({})).as_object_mut());
+        if let Some(metadata) = metadata {
+            metadata.insert("uid".into(), json!(expected.uid));
+            metadata.insert("resourceVersion".into(), json!(expected.resource_version));
         }
         let params = PatchParams {
             field_manager: Some(FIELD_MANAGER.into()),

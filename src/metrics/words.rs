@@ -48,8 +48,6 @@ pub enum Queue {
     Syncs,
     /// Targets whose Services are to be looked at.
     Targets,
-    /// Sources that are to be read.
-    Sources,
 }
 
 impl Queue {
@@ -58,7 +56,6 @@ impl Queue {
         match self {
             Self::Syncs => "syncs",
             Self::Targets => "targets",
-            Self::Sources => "sources",
         }
     }
 }

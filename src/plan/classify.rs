@@ -47,10 +47,10 @@ pub fn is_as_applied(desired: &Value, digest: &str, live: &Live, applyset: &str)
     matches!(verdict.action, Action::Unchanged | Action::Keep)
 }
 
-/// Says how a member that was applied as desired differs from that now, if others have changed it since.
+/// Says how a member that was applied as desired differs from that now, if others have changed it or its marks since.
 pub fn drift_of(desired: &Value, digest: &str, live: &Live, applyset: &str) -> Option<String> {
     let verdict = classify_member(desired, digest, Some(live), applyset);
-    verdict.drift.then_some(verdict.reason)
+    verdict.action.is_write().then_some(verdict.reason)
 }
 
 /// Judges a member of an apply set.
@@ -70,10 +70,17 @@ pub fn classify_member(
         return refusal;
     }
     if live.applyset().is_none() {
-        return Verdict::new(
-            Action::Configure,
-            "it is in the cluster already and is adopted",
-        );
+        // What a Sync or a backup has left to nobody would else be taken for somebody's: the server makes up an owner,
+        // `before-first-apply`.
+        let stated = lost_fields(desired, &Fields::default());
+        let nobodys = |path| other_owners(path, &live.managed_fields).is_empty();
+        return Verdict {
+            force: stated.iter().all(nobodys),
+            ..Verdict::new(
+                Action::Configure,
+                "it is in the cluster already and is adopted",
+            )
+        };
     }
     let Some(entry) = live
         .ours()

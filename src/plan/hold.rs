@@ -2,15 +2,15 @@
 
 use super::step::{Action, Body, Plan, Step};
 
-/// Keeps those drifted objects as they are for which a reason is given; what is missing counts when it was `applied`
-/// before. Such steps are marked as drift, repaired or not.
+/// Keeps those drifted objects as they are for which a reason is given. What was `applied` before as it is to be now has
+/// drifted as well when it is missing, or has lost our marks. Such steps are marked as drift, repaired or not.
 pub fn hold_back(
     plan: &mut Plan,
     applied: impl Fn(&Step) -> bool,
     held: impl Fn(&Step) -> Option<String>,
 ) {
     for step in &mut plan.steps {
-        step.drift |= step.action == Action::Create && applied(step);
+        step.drift |= matches!(step.action, Action::Create | Action::Configure) && applied(step);
         if !(step.drift && step.action.is_write()) {
             continue;
         }
@@ -44,6 +44,7 @@ mod tests {
             steps: vec![
                 step("new", Action::Create, false),
                 step("deleted", Action::Create, false),
+                step("unmarked", Action::Configure, false),
                 step("edited", Action::Configure, true),
                 step("changed", Action::Configure, false),
                 step("taken", Action::Refuse, true),
@@ -52,7 +53,7 @@ mod tests {
         };
         hold_back(
             &mut plan,
-            |step| step.id.name == "deleted",
+            |step| matches!(&*step.id.name, "deleted" | "unmarked"),
             |_| Some("it is only told".into()),
         );
         let told: Vec<_> = plan.steps.iter().map(|s| (s.action, s.drift)).collect();
@@ -60,6 +61,7 @@ mod tests {
             told,
             [
                 (Action::Create, false),
+                (Action::Keep, true),
                 (Action::Keep, true),
                 (Action::Keep, true),
                 (Action::Configure, false),

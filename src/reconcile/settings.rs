@@ -43,6 +43,8 @@ pub struct Settings {
     pub outlives_members: bool,
     /// The `reconcile.fluxcd.io/requestedAt` that this run answers.
     pub requested_at: Option<String>,
+    /// Generation of the Sync's spec that this says; when absent, that of the Sync as it is written.
+    pub generation: Option<i64>,
     /// Domain of the cluster's Services.
     pub cluster_domain: String,
     /// The most requests in flight.

@@ -212,7 +212,8 @@ fn status(
         trouble: trouble.as_deref(),
         drifted: drifted(planned),
         requested_at: run.settings.requested_at.as_deref(),
-        generation: generation.or_else(known),
+        // A spec that was edited meanwhile is not what was done.
+        generation: run.settings.generation.or(generation).or_else(known),
         now: run.now,
     };
     record::record(&facts, previous)

@@ -76,6 +76,12 @@ impl Event {
         self.is_change() && !self.is_dry_run()
     }
 
+    /// The write of a Kubernetes Event.
+    pub fn is_note(&self) -> bool {
+        let object = self.object_ref.as_ref();
+        self.is_write() && object.is_some_and(|object| object.resource == "events")
+    }
+
     /// A request for one object, rather than for a list or for what the server can do.
     pub fn object(&self) -> Option<&ObjectRef> {
         self.object_ref
@@ -94,9 +100,12 @@ impl Event {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Requests {
     pub writes: usize,
+    /// Kubernetes Events, which tell people of writes.
+    pub events: usize,
     pub dry_runs: usize,
     pub gets: usize,
     pub lists: usize,
+    pub watches: usize,
     /// Discovery and the like.
     pub other: usize,
 }
@@ -105,7 +114,9 @@ impl Requests {
     pub fn of(events: &[Event]) -> Self {
         let mut requests = Self::default();
         for event in events {
-            let count = if event.is_write() {
+            let count = if event.is_note() {
+                &mut requests.events
+            } else if event.is_write() {
                 &mut requests.writes
             } else if event.is_dry_run() {
                 &mut requests.dry_runs
@@ -113,6 +124,8 @@ impl Requests {
                 &mut requests.gets
             } else if event.verb == "list" {
                 &mut requests.lists
+            } else if event.verb == "watch" {
+                &mut requests.watches
             } else {
                 &mut requests.other
             };
@@ -122,7 +135,13 @@ impl Requests {
     }
 
     pub fn total(self) -> usize {
-        self.writes + self.dry_runs + self.gets + self.lists + self.other
+        self.writes
+            + self.events
+            + self.dry_runs
+            + self.gets
+            + self.lists
+            + self.watches
+            + self.other
     }
 }
 

@@ -37,6 +37,12 @@ pub struct Connection {
     server: Server,
 }
 
+struct Head {
+    status: u16,
+    length: Option<u64>,
+    chunked: bool,
+}
+
 pub struct Answer {
     pub status: u16,
     pub body: Vec<u8>,
@@ -58,6 +64,11 @@ impl Connection {
         accept: &str,
         body: &[u8],
     ) -> io::Result<Answer> {
+        self.request(method, path, accept, body)?;
+        self.receive()
+    }
+
+    fn request(&mut self, method: &str, path: &str, accept: &str, body: &[u8]) -> io::Result<()> {
         let Server { address, token, .. } = &self.server;
         let kind = match method {
             "PATCH" => "application/apply-patch+yaml",
@@ -72,39 +83,68 @@ impl Connection {
         request.extend_from_slice(body);
         let stream = self.stream.get_mut();
         stream.write_all(&request)?;
-        stream.flush()?;
-        self.receive()
+        stream.flush()
+    }
+
+    /// Asks for a watch; [`chunk`](Self::chunk) gives its events.
+    pub fn watch(&mut self, path: &str) -> Res<()> {
+        self.request("GET", path, "application/json", b"")?;
+        match self.head()? {
+            Head {
+                status: 200,
+                chunked: true,
+                ..
+            } => Ok(()),
+            Head { status, .. } => Err(format!("GET {path}: {status}").into()),
+        }
+    }
+
+    /// Adds the next chunk of a body; false at its end.
+    pub fn chunk(&mut self, body: &mut Vec<u8>) -> io::Result<bool> {
+        let size = self.line()?;
+        let size = u64::from_str_radix(size.trim(), 16).map_err(|_| wrong(&size))?;
+        (&mut self.stream).take(size).read_to_end(body)?;
+        self.line()?;
+        Ok(size > 0)
+    }
+
+    /// The socket, by which another thread can end it.
+    pub fn socket(&self) -> io::Result<TcpStream> {
+        self.stream.get_ref().get_ref().try_clone()
     }
 
     fn receive(&mut self) -> io::Result<Answer> {
-        let wrong = |what: &str| io::Error::other(format!("unexpected answer: {what}"));
-        let first = self.line()?;
-        let status = first.split(' ').nth(1).and_then(|code| code.parse().ok());
-        let status = status.ok_or_else(|| wrong(&first))?;
-        let mut length = None;
-        let mut chunked = false;
-        loop {
-            let line = self.line()?.to_ascii_lowercase();
-            match line.split_once(':') {
-                Some(("content-length", value)) => length = value.trim().parse().ok(),
-                Some(("transfer-encoding", value)) => chunked = value.trim() == "chunked",
-                Some(_) => {}
-                None if line.is_empty() => break,
-                None => return Err(wrong(&line)),
-            }
-        }
+        let Head {
+            status,
+            length,
+            chunked,
+        } = self.head()?;
         let mut body = Vec::new();
-        while chunked {
-            let size = self.line()?;
-            let size = u64::from_str_radix(size.trim(), 16).map_err(|_| wrong(&size))?;
-            (&mut self.stream).take(size).read_to_end(&mut body)?;
-            self.line()?;
-            chunked = size > 0;
-        }
+        while chunked && self.chunk(&mut body)? {}
         if let Some(length) = length {
             (&mut self.stream).take(length).read_to_end(&mut body)?;
         }
         Ok(Answer { status, body })
+    }
+
+    fn head(&mut self) -> io::Result<Head> {
+        let first = self.line()?;
+        let status = first.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let mut head = Head {
+            status: status.ok_or_else(|| wrong(&first))?,
+            length: None,
+            chunked: false,
+        };
+        loop {
+            let line = self.line()?.to_ascii_lowercase();
+            match line.split_once(':') {
+                Some(("content-length", value)) => head.length = value.trim().parse().ok(),
+                Some(("transfer-encoding", value)) => head.chunked = value.trim() == "chunked",
+                Some(_) => {}
+                None if line.is_empty() => return Ok(head),
+                None => return Err(wrong(&line)),
+            }
+        }
     }
 
     fn line(&mut self) -> io::Result<String> {
@@ -115,4 +155,8 @@ impl Connection {
         line.truncate(line.trim_end().len());
         Ok(line)
     }
+}
+
+fn wrong(what: &str) -> io::Error {
+    io::Error::other(format!("unexpected answer: {what}"))
 }

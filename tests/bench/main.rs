@@ -1,7 +1,9 @@
-//! Covergence side by side with kubectl and with a load generator, on a real API server (`make bench`).
+//! Covergence on a real API server (`make bench`): its commands side by side with kubectl and with a load generator, and its
+//! service with more and more to look after.
 //!
 //! `cargo bench --bench side_by_side` writes `BENCHMARKS.md`; with `-- --quick` it is one run with few objects that writes
-//! nothing. Times are only reported. What fails this program is a wrong number of requests.
+//! nothing, and with `-- --service` only the service's part. Times are only reported. What fails this program is a wrong
+//! number of requests.
 
 mod audit;
 mod child;
@@ -11,12 +13,14 @@ mod lab;
 mod machine;
 mod report;
 mod scenario;
+mod service;
 mod source;
 mod tools;
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use self::report::Report;
 use self::scenario::Scenario;
 use self::source::{Size, Source};
 use self::tools::Tools;
@@ -33,7 +37,9 @@ fn main() -> ExitCode {
         child::measure(arguments).map(|()| true)
     } else {
         // `cargo bench` adds `--bench`.
-        bench(arguments.any(|argument| argument == "--quick"))
+        let arguments: Vec<_> = arguments.collect();
+        let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+        bench(has("--quick"), has("--service"))
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
@@ -45,34 +51,44 @@ fn main() -> ExitCode {
     }
 }
 
-fn bench(quick: bool) -> Res<bool> {
+fn bench(quick: bool, service_only: bool) -> Res<bool> {
     let folder = tempfile::Builder::new()
         .prefix("covergence-bench-")
         .tempdir()?;
+    let mut report = if service_only {
+        Report::default()
+    } else {
+        commands(folder.path(), quick)?
+    };
+    report.add_service(service::measure(folder.path(), quick)?);
+    print!("{}", report.text());
+    let problems = report.problems();
+    for problem in &problems {
+        eprintln!("WRONG: {problem}");
+    }
+    if problems.is_empty() && !quick && !service_only {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("BENCHMARKS.md");
+        std::fs::write(&path, report.text())?;
+        eprintln!("written to {}", path.display());
+    }
+    Ok(problems.is_empty())
+}
+
+fn commands(folder: &Path, quick: bool) -> Res<Report> {
     let (size, targets, repetitions) = if quick {
         (Size::QUICK, 100, 1)
     } else {
         (Size::PLAIN, 1000, REPETITIONS)
     };
-    let plain = Source::write(folder.path().join("a"), size)?;
-    let with_targets = Source::write(folder.path().join("b"), size.with_targets(targets))?;
-    let mut tools = Tools::start(folder.path())?;
-    let mut report = report::Report::new(machine::describe(&tools)?, repetitions);
+    let plain = Source::write(folder.join("a"), size)?;
+    let with_targets = Source::write(folder.join("b"), size.with_targets(targets))?;
+    let mut tools = Tools::start(folder)?;
+    let mut report = Report::new(machine::describe(&tools)?, repetitions);
     for source in [&plain, &with_targets] {
         let scenario = Scenario::new(&mut tools, source, repetitions)?;
         report.add(source.size, scenario.run()?);
     }
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests");
     report.add_starts(tools.starts(&sample, repetitions)?);
-    print!("{}", report.text());
-    for problem in report.problems() {
-        eprintln!("WRONG: {problem}");
-    }
-    let right = report.problems().next().is_none();
-    if right && !quick {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("BENCHMARKS.md");
-        std::fs::write(&path, report.text())?;
-        eprintln!("written to {}", path.display());
-    }
-    Ok(right)
+    Ok(report)
 }

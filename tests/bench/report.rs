@@ -5,14 +5,17 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use crate::scenario::{CONNECTIONS, Results, Work};
+use crate::service::ServiceReport;
 use crate::source::Size;
 use crate::tools::Sample;
 
+#[derive(Default)]
 pub struct Report {
     machine: Vec<String>,
     repetitions: usize,
     sections: Vec<(Size, Results)>,
     starts: Option<(Vec<Sample>, Vec<Sample>)>,
+    service: Option<ServiceReport>,
 }
 
 /// One budget and what became of it.
@@ -28,6 +31,7 @@ impl Report {
             repetitions,
             sections: Vec::new(),
             starts: None,
+            service: None,
         }
     }
 
@@ -39,10 +43,15 @@ impl Report {
         self.starts = Some(starts);
     }
 
-    pub fn problems(&self) -> impl Iterator<Item = &String> {
-        self.sections
-            .iter()
-            .flat_map(|(_, results)| &results.problems)
+    pub fn add_service(&mut self, service: ServiceReport) {
+        self.service = Some(service);
+    }
+
+    pub fn problems(&self) -> Vec<String> {
+        let sections = self.sections.iter();
+        let commands = sections.flat_map(|(_, results)| results.problems.iter().cloned());
+        let service = self.service.iter().flat_map(ServiceReport::problems);
+        commands.chain(service).collect()
     }
 
     pub fn text(&self) -> String {
@@ -52,14 +61,16 @@ impl Report {
         for line in &self.machine {
             let _ = writeln!(text, "- {line}");
         }
-        let _ = write!(text, "\n{}", method(self.repetitions));
+        if !self.sections.is_empty() {
+            let _ = write!(text, "\n{}", method(self.repetitions));
+        }
         let mut missed = Vec::new();
         for (size, results) in &self.sections {
             let _ = write!(text, "\n## {}\n\n{HEAD}", title(*size));
             let medians: BTreeMap<Work, Duration> = results
                 .samples
                 .iter()
-                .map(|(work, samples)| (*work, median(samples)))
+                .map(|(work, samples)| (*work, median_wall(samples)))
                 .collect();
             for (work, samples) in &results.samples {
                 let judged = judge(*work, &medians);
@@ -83,7 +94,7 @@ impl Report {
                 ("`covergence --help`", help, 10),
                 ("`covergence diff manifests/`, unchanged", diff, 300),
             ] {
-                let wall = median(samples);
+                let wall = median_wall(samples);
                 let met = wall < Duration::from_millis(limit);
                 text.push_str(&row(
                     label,
@@ -95,6 +106,11 @@ impl Report {
                 }
             }
         }
+        if let Some(service) = &self.service {
+            let (section, misses) = service.text();
+            text.push_str(&section);
+            missed.extend(misses);
+        }
         text.push_str("\n## Budgets that are missed\n\n");
         if missed.is_empty() {
             text.push_str("None.\n");
@@ -102,7 +118,9 @@ impl Report {
         for miss in missed {
             let _ = writeln!(text, "- {miss}");
         }
-        text.push_str(WHERE);
+        if !self.sections.is_empty() {
+            text.push_str(WHERE);
+        }
         text
     }
 }
@@ -236,7 +254,7 @@ fn row(label: &str, samples: &[Sample], compared: &str) -> String {
         .unwrap_or_default();
     format!(
         "| {label} | {} | {} to {} | {} | {} | {} | {} | {} | {} | {peak} | {compared} |\n",
-        time(median(samples)),
+        time(median_wall(samples)),
         time(least),
         time(most),
         requests.total(),
@@ -248,13 +266,18 @@ fn row(label: &str, samples: &[Sample], compared: &str) -> String {
     )
 }
 
-fn median(samples: &[Sample]) -> Duration {
-    let mut walls: Vec<Duration> = samples.iter().map(|sample| sample.wall).collect();
+fn median_wall(samples: &[Sample]) -> Duration {
+    let walls: Vec<Duration> = samples.iter().map(|sample| sample.wall).collect();
+    median(&walls)
+}
+
+pub fn median(walls: &[Duration]) -> Duration {
+    let mut walls = walls.to_vec();
     walls.sort_unstable();
     walls.get(walls.len() / 2).copied().unwrap_or_default()
 }
 
-fn time(wall: Duration) -> String {
+pub fn time(wall: Duration) -> String {
     let ms = wall.as_secs_f64() * 1000.0;
     match ms {
         ms if ms < 100.0 => format!("{ms:.1} ms"),
@@ -263,6 +286,6 @@ fn time(wall: Duration) -> String {
     }
 }
 
-fn mark(met: bool) -> &'static str {
+pub fn mark(met: bool) -> &'static str {
     if met { "met" } else { "missed" }
 }

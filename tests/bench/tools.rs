@@ -9,13 +9,15 @@ use crate::Res;
 use crate::audit::{AuditLog, Event, Requests};
 use crate::child::{self, Run};
 use crate::generator::Script;
-use crate::http::Connection;
+use crate::http::{Connection, Server};
 use crate::lab::{self, Lab, counters};
 
 /// The user whose requests are counted.
 const MEASURED: &str = "admin";
 /// The user whose requests are recorded with their bodies, and the name of its context.
 pub const RECORDED: &str = "editor";
+/// The user as whom the service works, and the name of its context.
+pub const SERVICE: &str = "viewer";
 
 /// The server logs a request after it has answered it.
 const LOGGED_WITHIN: Duration = Duration::from_millis(200);
@@ -52,10 +54,21 @@ impl Tools {
             folder: folder.to_owned(),
             lab,
         };
-        let mut bind = tools.kubectl(&["create", "clusterrolebinding", "recorder"]);
-        let role = format!("--user={RECORDED}");
-        tools.run(bind.args(["--clusterrole=cluster-admin", &role]), 0)?;
+        let mut bind = tools.kubectl(&["create", "clusterrolebinding", "measured"]);
+        bind.arg("--clusterrole=cluster-admin");
+        bind.args([RECORDED, SERVICE].map(|user| format!("--user={user}")));
+        tools.run(&bind, 0)?;
         Ok(tools)
+    }
+
+    /// The API server.
+    pub fn server(&self) -> &Server {
+        &self.lab.server
+    }
+
+    /// Where this run's files are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     pub fn kubectl(&self, args: &[&str]) -> Command {

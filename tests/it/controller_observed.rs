@@ -140,33 +140,6 @@ fn git_servers_are_counted() {
 }
 
 #[test]
-fn what_waits_for_its_turn_is_counted() {
-    let ns = Namespace::new("queue");
-    // More than are at work at once, and none of them comes to an end: there is no node for these Pods.
-    let name = |i: usize| format!("wait-{i}");
-    let pod = |i: usize| {
-        json!({
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": { "name": name(i) },
-            "spec": { "containers": [{ "name": "app", "image": "shop/pet:1" }] },
-        })
-    };
-    let sources: Vec<Source> = (0..70)
-        .map(|i| Source::new().with("a.yaml", &[pod(i)]))
-        .collect();
-    let spec = json!({ "wait": true, "timeout": "10m" });
-    for (i, source) in sources.iter().enumerate() {
-        let sync = directory_sync(&ns.name, &name(i), source, spec.clone());
-        ns.create("syncs", &sync);
-    }
-    let controller = Setup::new(&[&ns.name]).start();
-    let queue = [r#"queue="syncs""#];
-    await_metric(&controller, "covergence_queue_depth", &queue, 6.0);
-    assert_eq!(controller.metric("covergence_lease_members", &[]), 1.0);
-}
-
-#[test]
 fn who_may_not_watch_syncs_is_not_ready() {
     let ns = Namespace::new("unready");
     let user = unique("unready");

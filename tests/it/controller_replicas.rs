@@ -273,6 +273,7 @@ fn who_cannot_write_leases_writes_nothing_and_comes_back() {
     ns.create("syncs", &directory_sync(&ns.name, "it", &source, json!({})));
     let rights = Rights::new(&ns, &user);
     let mut controller = Setup {
+        admin: true,
         args: &["--as", &user],
         ..Setup::new(&[&ns.name])
     }
@@ -384,6 +385,7 @@ fn it_waits_for_its_api_server_and_does_not_wait_for_it_to_end() {
     let sync = directory_sync("default", "it", &source, json!({}));
     let mut controller = Setup {
         lab: lab.dir(),
+        admin: true,
         syncs: &[sync],
         ..Setup::new(&["default"])
     }

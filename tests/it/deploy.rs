@@ -3,28 +3,20 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::api::{Api, path};
 use crate::support::covergence::Run;
+use crate::support::deploy::{folder, read};
 use crate::support::kubectl::kubectl;
-use crate::support::lab::{OwnLab, eventually};
-use crate::support::manifest::{config_map, namespace};
+use crate::support::lab::{api, shared};
+use crate::support::namespace::Namespace;
+use crate::support::rights::Right;
+use crate::support::shipped::{ACCOUNT, Account, NAMESPACE, may};
 use crate::support::source::Source;
-
-const CONTROLLER: &str = "system:serviceaccount:covergence-system:covergence";
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy")
-}
-
-fn read(file: &str) -> String {
-    fs::read_to_string(folder().join(file)).unwrap()
-}
 
 /// The objects of a file or folder, as Covergence reads them.
 fn objects(at: &Path) -> Vec<Value> {
@@ -131,134 +123,57 @@ fn the_files_agree() {
     );
 }
 
-/// Installs everything on a control plane, without the power over the whole cluster.
-fn install(lab: &OwnLab, api: &Api) {
-    let source = Source::new();
-    for file in named_and_there(&folder()).1 {
-        let mut text = read(&file);
-        // Kubernetes 1.20 has budgets in policy/v1beta1 only, newer ones in policy/v1 only: the file says so itself.
-        if file == "pdb.yaml" && api.find("/apis/policy/v1").is_none() {
-            text = text.replace("apiVersion: policy/v1\n", "apiVersion: policy/v1beta1\n");
-        }
-        source.write_text(&file, &text);
-    }
-    let sync = Run::new(&[
-        "sync",
-        "--name",
-        "covergence",
-        "-n",
-        "covergence-system",
-        "-o",
-        "json",
-    ]);
-    sync.arg(source.path()).on(lab.dir()).ok();
-}
-
-fn may(api: &Api, user: &str, verb: &str, resource: &str, namespace: &str) -> bool {
-    let (resource, group) = resource.split_once('.').unwrap_or((resource, ""));
-    let review = json!({ "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
-        "user": user,
-        "resourceAttributes": { "verb": verb, "resource": resource, "group": group, "namespace": namespace },
-    } });
-    let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-    api.create(path, &review)["status"]["allowed"] == true
-}
-
-/// A kubeconfig with the controller's own token.
-fn controllers_kubeconfig(lab: &OwnLab, api: &Api, dir: &TempDir) -> PathBuf {
-    let account = path(
-        "serviceaccounts:token",
-        Some("covergence-system"),
-        Some("covergence"),
-    );
-    let request =
-        json!({ "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {} });
-    let answer = api.create(&account, &request);
-    let token = answer["status"]["token"].as_str().unwrap();
-    let users = fs::read_to_string(lab.dir().join("tokens.csv")).unwrap();
-    let admin = users.lines().find(|line| line.contains(",admin,")).unwrap();
-    let admin = admin.split(',').next().unwrap();
-    let kubeconfig = fs::read_to_string(lab.dir().join("kubeconfig")).unwrap();
-    let file = dir.path().join("kubeconfig");
-    fs::write(&file, kubeconfig.replace(admin, token)).unwrap();
-    file
-}
-
+/// The controller reads what it serves, and writes its own kinds and Services; nothing else, and for no tenant who did not
+/// let it in.
 #[test]
-fn a_cluster_takes_it_and_the_controller_reaches_no_further_than_it_says() {
-    let lab = OwnLab::new();
-    let api = lab.api();
-    install(&lab, &api);
-    its_own_account_keeps_syncs_and_targets_only(&api);
-    tenants_are_served_where_their_namespace_was_given(&lab, &api);
-}
-
-fn its_own_account_keeps_syncs_and_targets_only(api: &Api) {
-    eventually("the rights are in force", || {
-        may(api, CONTROLLER, "watch", "syncs.closurejvm.io", "team").then_some(())
-    });
-    assert!(may(
-        api,
-        CONTROLLER,
-        "patch",
-        "leases.coordination.k8s.io",
-        "covergence-system"
-    ));
-    for (verb, resource) in [
-        ("patch", "leases.coordination.k8s.io"),
-        ("get", "secrets"),
-        ("list", "secrets"),
-        ("create", "configmaps"),
-        ("patch", "deployments.apps"),
-        ("impersonate", "serviceaccounts"),
-        ("impersonate", "users"),
-        ("bind", "clusterroles.rbac.authorization.k8s.io"),
+fn its_own_account_reaches_no_further_than_it_says() {
+    let ns = Namespace::new("strangers");
+    let account = Account::new(shared(), api(), ACCOUNT);
+    account.await_rights(NAMESPACE);
+    for (group, resource, verb) in [
+        ("", "secrets", "get"),
+        ("", "secrets", "list"),
+        ("", "configmaps", "create"),
+        ("", "serviceaccounts", "impersonate"),
+        ("", "users", "impersonate"),
+        ("", "groups", "impersonate"),
+        ("apps", "deployments", "patch"),
+        ("coordination.k8s.io", "leases", "patch"),
+        ("rbac.authorization.k8s.io", "clusterroles", "bind"),
     ] {
-        assert!(
-            !may(api, CONTROLLER, verb, resource, "team"),
-            "{verb} {resource}"
-        );
+        let right = Right {
+            namespace: ns.name.clone(),
+            group: group.into(),
+            resource: resource.into(),
+            name: String::new(),
+            verb: verb.into(),
+        };
+        assert!(!may(api(), &account.user(), &right), "{right:?}");
     }
 }
 
-/// As README.md says it: one binding in the tenant's namespace, and the rights of `covergence rbac` for its account.
-fn tenants_are_served_where_their_namespace_was_given(lab: &OwnLab, api: &Api) {
-    for team in ["team", "strangers"] {
-        api.create("/api/v1/namespaces", &namespace(team));
+/// As a pod has it: with what the ConfigMap holds.
+#[test]
+fn its_configuration_is_understood() {
+    let map = object("ConfigMap");
+    let folder = TempDir::new().unwrap();
+    for (file, text) in map["data"].as_object().unwrap() {
+        fs::write(folder.path().join(file), text.as_str().unwrap()).unwrap();
     }
-    let source = Source::new().with("a.yaml", &[config_map("a", "1")]);
-    let rights = |team: &str| {
-        let rbac = Run::new(&["rbac", "--name", "shop", "-n", team, "--one-shot"]);
-        let rights = rbac.arg(source.path()).ok().stdout;
-        let rights = Source::new().file("rights.yaml", &rights);
-        let sync = Run::new(&["sync", "--name", "rights", "-n", team]);
-        sync.arg(rights.path()).on(lab.dir()).ok();
-    };
-    rights("team");
-    rights("strangers");
-    let binding = json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": { "name": "covergence-tenant" },
-        "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "covergence-tenant" },
-        "subjects": [{ "kind": "ServiceAccount", "namespace": "covergence-system", "name": "covergence" }],
-    });
-    api.create(&path("rolebindings", Some("team"), None), &binding);
-    eventually("the tenant is served", || {
-        may(api, CONTROLLER, "impersonate", "serviceaccounts", "team").then_some(())
-    });
-
-    let dir = TempDir::new().unwrap();
-    let kubeconfig = controllers_kubeconfig(lab, api, &dir);
-    let sync = |team: &str| {
-        let account = format!("system:serviceaccount:{team}:shop");
-        let run = Run::new(&["sync", "--name", "shop", "-n", team, "--as", &account]);
-        run.arg(source.path()).arg("--kubeconfig").arg(&kubeconfig)
-    };
-    sync("team").ok();
-    let map = |team: &str| api.find(&path("configmaps", Some(team), Some("a")));
-    assert!(map("team").is_some());
-    let refused = sync("strangers").code(2);
-    assert!(refused.stderr.contains("impersonate"), "{refused:?}");
-    assert!(map("strangers").is_none());
+    let read = covergence::reconcile::configuration::read(folder.path(), Some(NAMESPACE));
+    assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
+    assert_eq!(
+        read.config.default_service_account.as_deref(),
+        Some("default")
+    );
+    // Where the probes look.
+    let deployment = object("Deployment");
+    let port = &deployment["spec"]["template"]["spec"]["containers"][0]["ports"][0];
+    assert_eq!(port["name"], "http");
+    assert_eq!(
+        port["containerPort"],
+        read.config.listen.web.unwrap().port()
+    );
 }
 
 #[test]

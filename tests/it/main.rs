@@ -6,14 +6,24 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod as_shipped;
 mod boundaries;
 mod cases_apply;
 mod cases_service;
 mod cases_source;
 mod cli;
+mod controller_config;
 mod controller_converges;
+mod controller_deletion;
+mod controller_drift;
+mod controller_git;
+mod controller_idle;
 mod controller_observed;
+mod controller_order;
 mod controller_replicas;
+mod controller_targets;
+mod controller_tenancy;
+mod controller_triggers;
 mod crash;
 mod crd_install;
 mod deploy;

@@ -11,6 +11,8 @@ use crate::support::manifest::{
     Change, config_map, definition, deployment, namespace, secret, target,
 };
 use crate::support::namespace::{Namespace, unique};
+use crate::support::rights::{self, rights_of, unused};
+use crate::support::shipped::may;
 use crate::support::source::Source;
 
 /// The account of a namespace that gets rights.
@@ -58,110 +60,18 @@ fn give(ns: &Namespace, objects: &[Value]) {
 
 /// Each role is in force, with its binding, once its first and its last rule are.
 fn await_rights(user: &str, objects: &[Value]) {
-    for role in objects {
-        let rules = role["rules"].as_array().into_iter().flatten();
-        for right in rules.flat_map(|rule| rights_of(role, rule)) {
-            eventually(&format!("{user} may {right:?}"), || {
-                right.is_allowed(user).then_some(())
-            });
-        }
+    for right in rights_of(objects) {
+        eventually(&format!("{user} may {right:?}"), || {
+            may(api(), user, &right).then_some(())
+        });
     }
-}
-
-/// One verb on one resource, and on one object of it or on all.
-#[derive(Clone, Debug, PartialEq)]
-struct Right {
-    namespace: String,
-    group: String,
-    /// With its subresource.
-    resource: String,
-    /// Empty for all.
-    name: String,
-    verb: String,
-}
-
-impl Right {
-    /// Tells whether a request needed it. An apply that makes an object is a PATCH that needs `create` as well.
-    fn is_used_by(&self, event: &Event) -> bool {
-        let resource = match event.subresource.as_str() {
-            "" => event.resource.clone(),
-            sub => format!("{}/{sub}", event.resource),
-        };
-        let verb = match self.verb.as_str() {
-            "create" => event.verb == "patch" && event.code == 201,
-            verb => event.verb == verb,
-        };
-        verb && event.code < 400
-            && event.namespace == self.namespace
-            && event.group == self.group
-            && resource == self.resource
-            && (self.name.is_empty() || event.name == self.name)
-    }
-
-    fn is_allowed(&self, user: &str) -> bool {
-        let (resource, subresource) = self
-            .resource
-            .split_once('/')
-            .unwrap_or((&self.resource, ""));
-        let review = json!({ "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
-            "user": user,
-            "resourceAttributes": {
-                "namespace": self.namespace, "group": self.group, "resource": resource,
-                "subresource": subresource, "name": self.name, "verb": self.verb,
-            },
-        } });
-        let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
-        api().create(path, &review)["status"]["allowed"] == true
-    }
-}
-
-fn rights_of(role: &Value, rule: &Value) -> Vec<Right> {
-    let texts = |value: &Value| -> Vec<String> {
-        let list = value.as_array().into_iter().flatten();
-        list.map(|text| text.as_str().unwrap().to_owned()).collect()
-    };
-    let mut names = texts(&rule["resourceNames"]);
-    if names.is_empty() {
-        names.push(String::new());
-    }
-    let mut rights = Vec::new();
-    for group in texts(&rule["apiGroups"]) {
-        for resource in texts(&rule["resources"]) {
-            for name in &names {
-                for verb in texts(&rule["verbs"]) {
-                    rights.push(Right {
-                        namespace: role["metadata"]["namespace"]
-                            .as_str()
-                            .unwrap_or_default()
-                            .to_owned(),
-                        group: group.clone(),
-                        resource: resource.clone(),
-                        name: name.clone(),
-                        verb,
-                    });
-                }
-            }
-        }
-    }
-    rights
-}
-
-/// Every right in these objects that no request made use of.
-fn unused(objects: &[Value], events: &[Event]) -> Vec<Right> {
-    let mut unused = Vec::new();
-    for role in objects {
-        let rules = role["rules"].as_array().into_iter().flatten();
-        let rights = rules.flat_map(|rule| rights_of(role, rule));
-        unused.extend(rights.filter(|right| !events.iter().any(|event| right.is_used_by(event))));
-    }
-    unused
 }
 
 /// What the account was not allowed, but for one thing: a source without Targets asks for those of others all the same,
 /// and takes a refusal for "none".
 fn refused(events: &[Event]) -> Vec<&Event> {
     let others = |event: &&Event| event.resource == "closurejvmtargets" && event.verb == "list";
-    let refused = events.iter().filter(|event| event.code == 403);
+    let refused = rights::refused(events).into_iter();
     refused.filter(|event| !others(event)).collect()
 }
 
@@ -213,7 +123,7 @@ fn what_is_printed_is_enough_and_every_verb_of_it_is_used() {
     let events = audit.events();
     assert!(refused(&events).is_empty(), "{:#?}", refused(&events));
     // Only the controller follows what a list has begun.
-    let unused = unused(&objects, &events);
+    let unused = unused(&rights_of(&objects), &events);
     let unused: Vec<_> = unused
         .iter()
         .filter(|right| right.verb != "watch")
@@ -370,6 +280,22 @@ fn a_sync_in_the_source_says_what_it_does_and_as_whom() {
     for rule in expected {
         assert!(rules.contains(&rule), "{rule}: {rules:#?}");
     }
+}
+
+#[test]
+fn a_sync_in_the_source_says_where_its_objects_go() {
+    let ns = Namespace::unborn("rbac-self");
+    let sync = json!({ "apiVersion": "closurejvm.io/v1alpha1", "kind": "Sync", "metadata": { "name": "it", "namespace": ns.name },
+        "spec": { "targetNamespace": "elsewhere" } });
+    let source = Source::new().with("a.yaml", &[sync, config_map("a", "1")]);
+    let objects = printed(&rbac(&ns, &source).args(&["-o", "json"]).ok());
+    let written = json!({ "apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["a"], "verbs": ["create", "patch"] });
+    let writes = objects.iter().filter(|role| {
+        let rules = role["rules"].as_array();
+        rules.is_some_and(|rules| rules.contains(&written))
+    });
+    let writes: Vec<_> = writes.map(|role| &role["metadata"]["namespace"]).collect();
+    assert_eq!(writes, ["elsewhere"]);
 }
 
 #[test]

@@ -123,7 +123,9 @@ impl<T: Kept> Followed<T> {
         let is_here = namespace.is_none() || *namespace == live.namespace;
         if is_here && self.topic.kind.is(kind) && selection.takes(&live.labels) {
             let object = T::keep_written(answer, &self.keeper);
-            object.and_then(|object| locked(&self.store).put(object));
+            object
+                .into_iter()
+                .for_each(|object| locked(&self.store).answer(object));
         }
     }
 
@@ -183,7 +185,7 @@ impl<T: Kept> Sink<T> for Followed<T> {
 
     fn apply(&self, object: T) {
         let mut store = locked(&self.store);
-        self.tell(store.put(object));
+        self.tell(store.tell(object));
     }
 
     fn delete(&self, object: T) {

@@ -24,6 +24,8 @@ pub(super) struct Store<T> {
     groups: BTreeMap<String, BTreeSet<Place>>,
     /// uids of what we have deleted and the watch has not told of yet.
     deleted: BTreeSet<String>,
+    /// The version up to which the watch has told everything.
+    told: String,
 }
 
 impl<T> Default for Store<T> {
@@ -32,6 +34,7 @@ impl<T> Default for Store<T> {
             objects: BTreeMap::new(),
             groups: BTreeMap::new(),
             deleted: BTreeSet::new(),
+            told: String::new(),
         }
     }
 }
@@ -51,8 +54,24 @@ impl<T: Kept> Store<T> {
         places.filter_map(|place| self.objects.get(place))
     }
 
-    /// Takes an object as it is at its version.
-    pub fn put(&mut self, object: T) -> Option<News> {
+    /// Takes an object as the watch tells of it, at its version.
+    pub fn tell(&mut self, object: T) -> Option<News> {
+        object.live().resource_version.clone_into(&mut self.told);
+        self.put(object)
+    }
+
+    /// Takes an object as a write was answered with it. The answer may come after the watch has told of the object's end,
+    /// and must not bring it back.
+    pub fn answer(&mut self, object: T) {
+        let live = object.live();
+        if self.objects.contains_key(&place_of(live))
+            || is_later(&live.resource_version, &self.told)
+        {
+            self.put(object);
+        }
+    }
+
+    fn put(&mut self, object: T) -> Option<News> {
         let object = Arc::new(object);
         let after = Arc::clone(object.metadata());
         if self.deleted.contains(&after.uid) {
@@ -65,7 +84,7 @@ impl<T: Kept> Store<T> {
             .map(|known| Arc::clone(known.metadata()));
         if before
             .as_ref()
-            .is_some_and(|known| !is_later(&after.resource_version, known))
+            .is_some_and(|known| !is_later(&after.resource_version, &known.resource_version))
         {
             return None;
         }
@@ -88,13 +107,14 @@ impl<T: Kept> Store<T> {
 
     /// Takes the end of an object, or of its being selected, at a version.
     pub fn end(&mut self, last: &Live) -> Option<News> {
+        last.resource_version.clone_into(&mut self.told);
         if self.deleted.remove(&last.uid) {
             return None;
         }
         let place = place_of(last);
         let known = self.objects.get(&place)?.live();
         // The event carries the version of the deletion.
-        if !is_later(&last.resource_version, known)
+        if !is_later(&last.resource_version, &known.resource_version)
             && known.resource_version != last.resource_version
         {
             return None;
@@ -116,6 +136,7 @@ impl<T: Kept> Store<T> {
 
     /// Takes all objects as they are at a version; what has been written since stays.
     pub fn replace(&mut self, objects: Vec<T>, version: &str) -> Vec<News> {
+        version.clone_into(&mut self.told);
         let listed: BTreeSet<Place> = objects.iter().map(|o| place_of(o.live())).collect();
         let uids: BTreeSet<&str> = objects.iter().map(|o| o.live().uid.as_str()).collect();
         // Of the others, no watch from this version on will tell.
@@ -123,7 +144,9 @@ impl<T: Kept> Store<T> {
         let gone: Vec<Place> = self
             .objects
             .iter()
-            .filter(|(place, known)| !listed.contains(place) && is_later(version, known.live()))
+            .filter(|(place, known)| {
+                !listed.contains(place) && is_later(version, &known.live().resource_version)
+            })
             .map(|(place, _)| place.clone())
             .collect();
         let gone: Vec<News> = gone
@@ -170,12 +193,11 @@ fn place_of(live: &Live) -> Place {
     (live.namespace.clone(), live.name.clone())
 }
 
-/// Tells whether a version comes after that of a known object.
+/// Tells whether a version comes after a known one.
 ///
 /// Officially versions are opaque; those of every API server are etcd's revisions, and KEP-5504 makes it official that
 /// they compare as integers. One that is no integer counts as later when it is another one.
-fn is_later(version: &str, known: &Live) -> bool {
-    let known = known.resource_version.as_str();
+fn is_later(version: &str, known: &str) -> bool {
     match (version.parse::<u64>(), known.parse::<u64>()) {
         (Ok(version), Ok(known)) => version > known,
         _ => version != known,

@@ -43,11 +43,11 @@ fn names(store: &Store<Object>, set: &str) -> Vec<String> {
 #[test]
 fn an_echo_and_what_is_late_are_no_news() {
     let mut store = Store::default();
-    assert_eq!(told(store.put(object("x", 9))), ["x -..9"]);
-    assert_eq!(told(store.put(object("x", 9))), [""; 0]);
+    assert_eq!(told(store.tell(object("x", 9))), ["x -..9"]);
+    assert_eq!(told(store.tell(object("x", 9))), [""; 0]);
     // As text, 10 comes before 9.
-    assert_eq!(told(store.put(object("x", 10))), ["x 9..10"]);
-    assert_eq!(told(store.put(object("x", 9))), [""; 0]);
+    assert_eq!(told(store.tell(object("x", 10))), ["x 9..10"]);
+    assert_eq!(told(store.tell(object("x", 9))), [""; 0]);
     assert_eq!(told(store.end(&live("x", "uid-x", 8, "a"))), [""; 0]);
     assert_eq!(told(store.end(&live("x", "uid-x", 11, "a"))), ["x 10..-"]);
     assert_eq!(told(store.end(&live("x", "uid-x", 11, "a"))), [""; 0]);
@@ -61,10 +61,10 @@ fn members_are_found_by_their_set() {
         of_set("y", 2, "b"),
         of_set("z", 3, "a"),
     ] {
-        store.put(object);
+        store.tell(object);
     }
     assert_eq!(names(&store, "a"), ["x", "z"]);
-    store.put(of_set("x", 4, "b"));
+    store.tell(of_set("x", 4, "b"));
     assert_eq!(names(&store, "a"), ["z"]);
     assert_eq!(names(&store, "b"), ["x", "y"]);
     store.end(&live("z", "uid-z", 5, "a"));
@@ -77,7 +77,7 @@ fn a_new_list_tells_what_was_missed() {
     let first = ["gone", "same", "changed"].map(|name| object(name, 1));
     store.replace(first.into(), "2");
     // Written by ourselves after the list that is still on its way was taken.
-    store.put(object("ours", 8));
+    store.answer(object("ours", 8));
     let second = vec![object("same", 1), object("changed", 5), object("new", 6)];
     let mut news = told(store.replace(second, "7"));
     news.sort_unstable();
@@ -89,10 +89,10 @@ fn a_new_list_tells_what_was_missed() {
 fn what_we_deleted_does_not_come_back() {
     let mut store = Store::default();
     let place = (Some("shop".to_owned()), "x".to_owned());
-    store.put(object("x", 1));
+    store.tell(object("x", 1));
     store.forget(&place, "uid-x");
     // An edit that was under way, also as part of a list, and the end itself.
-    assert_eq!(told(store.put(object("x", 2))), [""; 0]);
+    assert_eq!(told(store.tell(object("x", 2))), [""; 0]);
     assert_eq!(told(store.replace(vec![object("x", 2)], "2")), [""; 0]);
     assert_eq!(told(store.end(&live("x", "uid-x", 3, "a"))), [""; 0]);
     // Another one of that name.
@@ -101,10 +101,23 @@ fn what_we_deleted_does_not_come_back() {
         metadata: Arc::new(again),
         facts: OnceLock::new(),
     };
-    assert_eq!(told(store.put(again)), ["x -..4"]);
+    assert_eq!(told(store.tell(again)), ["x -..4"]);
     // The delete was of the one before.
     store.forget(&place, "uid-x");
     assert_eq!(names(&store, "a"), ["x"]);
+}
+
+#[test]
+fn an_answer_that_comes_after_the_end_does_not_bring_it_back() {
+    let mut store = Store::default();
+    store.answer(object("x", 1));
+    assert_eq!(names(&store, "a"), ["x"]);
+    store.end(&live("x", "uid-x", 5, "a"));
+    store.answer(object("x", 3));
+    assert_eq!(names(&store, "a"), [""; 0]);
+    // One that the watch has not told of yet.
+    store.answer(object("y", 6));
+    assert_eq!(names(&store, "a"), ["y"]);
 }
 
 #[test]

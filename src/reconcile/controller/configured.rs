@@ -17,7 +17,7 @@ use crate::render::stamp;
 pub struct Configured(watch::Sender<Arc<Said>>);
 
 /// What one reading of the configuration says.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Said {
     /// For all Syncs.
     pub defaults: Defaults,
@@ -25,7 +25,7 @@ pub struct Said {
     pub namespaces: BTreeSet<String>,
     /// Syncs of the configuration, as they are to be in the cluster.
     pub syncs: BTreeMap<Name, Value>,
-    /// Syncs that were in the configuration and have left it since.
+    /// Syncs that were in the configuration, have left it since, and may still be in the cluster.
     pub left: BTreeSet<Name>,
 }
 
@@ -35,9 +35,35 @@ impl Configured {
         Self(watch::Sender::new(Arc::new(said)))
     }
 
-    /// Takes a new reading.
-    pub fn set(&self, said: Said) {
+    /// Takes a new reading. What left the files before is not forgotten by that.
+    pub fn set(&self, mut said: Said) {
+        let before = self.said();
+        let left = before.left.iter();
+        let left = left.filter(|name| !said.syncs.contains_key(name));
+        said.left.extend(left.cloned());
         self.0.send_replace(Arc::new(said));
+    }
+
+    /// Makes a Sync of the configuration be in the cluster as it is there, or takes it away when it has left.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn keep(&self, cluster: &Cluster, name: &Name) -> Result<(), ClusterError> {
+        let said = self.said();
+        if said.left.contains(name) {
+            take_away(cluster, name).await?;
+            self.forget_left(name);
+        } else if let Some(sync) = said.syncs.get(name) {
+            apply(cluster, name, sync).await?;
+        }
+        Ok(())
+    }
+
+    /// Once it was taken away, who makes a Sync of that name again means it.
+    fn forget_left(&self, name: &Name) {
+        self.0.send_modify(|said| {
+            Arc::make_mut(said).left.remove(name);
+        });
     }
 
     /// What the last reading says.
@@ -67,33 +93,29 @@ impl Defaults {
     }
 }
 
-/// Makes a Sync of the configuration be in the cluster as it is there, or takes it away when it has left.
-///
-/// # Errors
-/// As the server answers.
-pub async fn keep(cluster: &Cluster, said: &Said, name: &Name) -> Result<(), ClusterError> {
+async fn take_away(cluster: &Cluster, name: &Name) -> Result<(), ClusterError> {
     let kind = Kind::sync();
-    let (namespace, own) = (Some(name.namespace.as_str()), name.name.as_str());
-    if said.left.contains(name) {
-        let Some(live) = cluster.get_metadata(&kind, namespace, own).await? else {
-            return Ok(());
-        };
-        if live.ours().is_some() && live.deletion_timestamp.is_none() {
-            tracing::info!("it has left the configuration and is deleted");
-            cluster
-                .delete(&kind, namespace, own, &live.expected())
-                .await?;
-        }
-        return Ok(());
-    }
-    let Some(sync) = said.syncs.get(name) else {
-        return Ok(());
+    let (namespace, name) = (Some(name.namespace.as_str()), name.name.as_str());
+    let live = cluster.get_metadata(&kind, namespace, name).await?;
+    // One in a set has come from a source since.
+    let is_the_files = |live: &Live| {
+        live.ours().is_some() && live.applyset().is_none() && live.deletion_timestamp.is_none()
     };
+    if let Some(live) = live.filter(is_the_files) {
+        tracing::info!("it has left the configuration and is deleted");
+        cluster
+            .delete(&kind, namespace, name, &live.expected())
+            .await?;
+    }
+    Ok(())
+}
+
+async fn apply(cluster: &Cluster, name: &Name, sync: &Value) -> Result<(), ClusterError> {
     let mut object = sync.clone();
     stamp(&mut object, None);
-    let live = cluster.sync(&name.namespace, own).await?;
+    let live = cluster.sync(&name.namespace, &name.name).await?;
     if !live.is_some_and(|live| holds(&live, &object)) {
-        let _: Live = cluster.apply(&kind, &object, true).await?;
+        let _: Live = cluster.apply(&Kind::sync(), &object, true).await?;
         tracing::info!("it was applied from the configuration");
     }
     Ok(())
@@ -114,6 +136,34 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn reading(syncs: &[&str], left: &[&str]) -> Said {
+        let name = |name: &&str| Name {
+            namespace: "n".into(),
+            name: (*name).to_owned(),
+        };
+        Said {
+            defaults: Defaults::of(&Config::default(), 1),
+            namespaces: BTreeSet::new(),
+            syncs: syncs.iter().map(|it| (name(it), json!({}))).collect(),
+            left: left.iter().map(name).collect(),
+        }
+    }
+
+    #[test]
+    fn what_left_the_files_is_remembered_until_it_is_gone_or_back() {
+        let configured = Configured::new(reading(&[], &["a", "b", "c"]));
+        configured.set(reading(&["b"], &["d"]));
+        let left = || -> Vec<String> {
+            let said = configured.said();
+            said.left.iter().map(|name| name.name.clone()).collect()
+        };
+        assert_eq!(left(), ["a", "c", "d"]);
+        let gone = configured.said().left.iter().next().cloned();
+        configured.forget_left(&gone.unwrap());
+        configured.set(reading(&[], &[]));
+        assert_eq!(left(), ["c", "d"]);
+    }
 
     #[test]
     fn what_others_add_is_theirs_and_what_they_change_is_not() {

@@ -15,7 +15,8 @@ use crate::api::ObjectId;
 use crate::cluster::{Cluster, ClusterError, EventRecorder, WriteGuard};
 use crate::lease::Shards;
 use crate::metrics::Metrics;
-use crate::reconcile::applyset_id;
+use crate::plan::Step;
+use crate::reconcile::{Done, Outcome, applyset_id};
 
 /// What is remembered of Syncs.
 #[derive(Default)]
@@ -104,6 +105,19 @@ impl Context {
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells of what a step has written, since of that no change tells; at once, since a run may wait for what others make
+    /// of it.
+    pub fn note_written(&self, step: &Step, done: &Done) {
+        let Done { outcome, .. } = done;
+        if matches!(
+            outcome,
+            Outcome::Created | Outcome::Configured | Outcome::Deleted
+        ) {
+            // Nobody is left to be told when this fails.
+            let _ = self.written.send(step.id.clone());
+        }
     }
 
     /// Looks again at the Syncs that depend on this one.

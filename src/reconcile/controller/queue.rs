@@ -246,6 +246,24 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn what_waits_for_its_turn_is_counted() {
+        let (queue, asked) = Queue::new();
+        let depths = Arc::new(Mutex::new(Vec::new()));
+        let told = depths.clone();
+        let depth = move |depth| told.lock().unwrap().push(depth);
+        let run = |_: Job<&'static str>| async {
+            sleep(Duration::from_secs(1)).await;
+            None
+        };
+        tokio::spawn(work(asked, 1, CancellationToken::new(), depth, run));
+        for key in ["a", "b", "c"] {
+            queue.add(key, Why::Look);
+        }
+        sleep(Duration::from_secs(9)).await;
+        assert_eq!(*depths.lock().unwrap(), [2, 1, 0, 0]);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_panic_ends_only_its_own_run() {
         let (queue, log, _) = start(None, 1);
         queue.add("bad", Why::Look);

@@ -57,11 +57,11 @@ pub async fn watch(
                 }
             }
             Some(id) = written.recv() => triggers.note_written(&id).await,
-            Ok(()) = shares.changed() => triggers.look_at_everything().await,
-            () = context.look_at_everything.notified() => triggers.look_at_everything().await,
+            Ok(()) = shares.changed() => triggers.look_at_everything(Why::Look).await,
+            () = context.look_at_everything.notified() => triggers.look_at_everything(Why::News).await,
             _ = rounds.tick() => {
                 context.cluster.stop_unused(2 * ROUND);
-                triggers.look_at_everything().await;
+                triggers.look_at_everything(Why::Look).await;
             }
             _ = looks.tick() => {
                 tell_watches(&context);
@@ -102,7 +102,7 @@ impl Triggers {
             self.targets.note(target);
         }
         cluster.syncs().await?;
-        self.look_at_everything().await;
+        self.look_at_everything(Why::Look).await;
         Ok(())
     }
 
@@ -209,7 +209,8 @@ impl Triggers {
         }
     }
 
-    async fn look_at_everything(&self) {
+    /// Runs that only wait give way when there is something new for all of them.
+    async fn look_at_everything(&self, why: Why) {
         let context = &self.context;
         let members = context.shards.members();
         context.metrics.set_lease_members(members.len());
@@ -221,7 +222,7 @@ impl Triggers {
         let syncs = context.cluster.syncs().await.unwrap_or_default();
         let named = syncs.iter().filter_map(|sync| Name::of_object(sync));
         for name in named.chain(context.configured.said().syncs.keys().cloned()) {
-            context.syncs.add(name, Why::News);
+            context.syncs.add(name, why);
         }
         // Also those that cannot be read: that is told of them.
         let targets = context.cluster.targets(&Kind::target()).await;

@@ -7,7 +7,7 @@ use futures_util::future::try_join_all;
 use serde_json::Value;
 use tokio::try_join;
 
-use crate::api::{GroupKind, ObjectId};
+use crate::api::{GroupKind, ObjectId, Scope};
 use crate::cluster::{Cluster, ClusterError, Facts, Kind, Kinds, Place, Workload};
 use crate::plan::{Known, Live, maybe_scaled};
 use crate::render::{Desired, Target};
@@ -29,36 +29,60 @@ pub(super) async fn members(
             .filter_map(|kind| kinds.any_version(kind))
             .filter(|kind| kind.listable)
     };
-    let plain = try_join_all(kinds_of(false).map(|kind| async move {
-        seen(kind, cluster.members_in(kind, namespaces, applyset).await)
+    let plain = try_join_all(kinds_of(false).map(|kind| {
+        in_each(kind, namespaces, move |namespaces| async move {
+            cluster.members_in(kind, &namespaces, applyset).await
+        })
     }));
-    let scalable = try_join_all(kinds_of(true).map(|kind| async move {
-        seen(kind, cluster.workloads_in(kind, namespaces, applyset).await)
+    let scalable = try_join_all(kinds_of(true).map(|kind| {
+        in_each(kind, namespaces, move |namespaces| async move {
+            cluster.workloads_in(kind, &namespaces, applyset).await
+        })
     }));
     let (plain, scalable) = try_join!(plain, scalable)?;
     let mut known = Known::default();
-    for (kind, items) in plain {
-        match items {
-            Ok(items) => {
-                let members = items.into_iter().filter(|live| !live.is_copy());
-                let members = members.map(|live| (id_of(kind, &live), live));
-                known.members.extend(members);
-            }
-            Err(why) => drop(known.unseen.insert(kind.group_kind(), why)),
-        }
+    for (kind, items, unseen) in plain {
+        let members = items.into_iter().filter(|live| !live.is_copy());
+        let members = members.map(|live| (id_of(kind, &live), live));
+        known.members.extend(members);
+        let unseen = unseen.map(|why| (kind.group_kind(), why));
+        known.unseen.extend(unseen);
     }
-    for (kind, items) in scalable {
-        match items {
-            Ok(items) => {
-                for workload in items {
-                    let (id, live) = note_workload(kind, workload, &mut known);
-                    known.members.insert(id, live);
-                }
-            }
-            Err(why) => drop(known.unseen.insert(kind.group_kind(), why)),
+    for (kind, items, unseen) in scalable {
+        for workload in items {
+            let (id, live) = note_workload(kind, workload, &mut known);
+            known.members.insert(id, live);
         }
+        let unseen = unseen.map(|why| (kind.group_kind(), why));
+        known.unseen.extend(unseen);
     }
     Ok(known)
+}
+
+/// Lists a kind in all these namespaces at once. Where that is not allowed, each is asked for by itself, so that one
+/// that may not be looked into hides nothing in the others; then it is told why some may be unseen.
+async fn in_each<'a, T, F>(
+    kind: &'a Kind,
+    namespaces: &BTreeSet<String>,
+    list: impl Fn(BTreeSet<String>) -> F,
+) -> Result<(&'a Kind, Vec<T>, Option<String>), ClusterError>
+where
+    F: Future<Output = Result<Vec<T>, ClusterError>>,
+{
+    let mut unseen = match seen(kind, list(namespaces.clone()).await)? {
+        (kind, Ok(items)) => return Ok((kind, items, None)),
+        (_, Err(why)) => Some(why),
+    };
+    let mut all = Vec::new();
+    if kind.scope == Scope::Namespaced && namespaces.len() > 1 {
+        for namespace in namespaces {
+            match seen(kind, list(BTreeSet::from([namespace.clone()])).await)? {
+                (_, Ok(items)) => all.extend(items),
+                (_, Err(why)) => unseen = Some(why),
+            }
+        }
+    }
+    Ok((kind, all, unseen))
 }
 
 /// Not being allowed to list one kind is no reason not to see the others.
@@ -120,8 +144,8 @@ enum Found {
 
 /// Looks for objects that the source asks for and that are not members: they may be there all the same.
 ///
-/// Those that we may not look at are noted as forbidden. Returns the namespaces that the source uses and that are not
-/// there.
+/// Those that we may not look at are noted as forbidden, and so are those whose namespace is going. Returns the
+/// namespaces that the source uses and that are not there.
 pub(super) async fn others(
     cluster: &Cluster,
     kinds: &Kinds,
@@ -131,26 +155,35 @@ pub(super) async fn others(
 ) -> Result<BTreeSet<String>, ClusterError> {
     let unknown = || desired.iter().filter(|d| known.live(&d.id).is_none());
     let namespaces = unknown().filter_map(|d| d.id.namespace.as_deref());
-    let missing_namespaces = missing_namespaces(cluster, kinds, namespaces).await?;
-    let mut places: BTreeMap<(&str, &str), BTreeSet<Place>> = BTreeMap::new();
-    let is_known = |d: &&Desired| all_targets_known && d.id.group_kind == Target::group_kind();
-    for d in unknown().filter(|d| !is_known(d)) {
-        // What is in a namespace that is not there is not there either.
-        if d.id
-            .namespace
-            .as_ref()
-            .is_none_or(|namespace| !missing_namespaces.contains(namespace))
-        {
-            let kind = (d.api_version.as_str(), d.id.group_kind.kind.as_str());
+    let Absent {
+        missing: missing_namespaces,
+        going,
+    } = absent_namespaces(cluster, kinds, namespaces).await?;
+    // Apart by namespaces: one that may not be looked into says nothing of the others.
+    let mut places: BTreeMap<(&str, &str, Option<&str>), BTreeSet<Place>> = BTreeMap::new();
+    let is_known = |d: &Desired| all_targets_known && d.id.group_kind == Target::group_kind();
+    let mut forbidden = Vec::new();
+    for d in unknown() {
+        let ObjectId {
+            namespace, name, ..
+        } = &d.id;
+        let within = |set: &BTreeSet<String>| namespace.as_ref().is_some_and(|it| set.contains(it));
+        if within(&going) {
+            let why = "its namespace is being deleted; run again when that is gone";
+            forbidden.push((d.id.clone(), why.to_owned()));
+        } else if !within(&missing_namespaces) && !is_known(d) {
+            // What is in a namespace that is not there is not there either.
+            let kind = d.id.group_kind.kind.as_str();
             places
-                .entry(kind)
+                .entry((d.api_version.as_str(), kind, namespace.as_deref()))
                 .or_default()
-                .insert((d.id.namespace.clone(), d.id.name.clone()));
+                .insert((namespace.clone(), name.clone()));
         }
     }
+    known.forbidden.extend(forbidden);
     let served = places
         .into_iter()
-        .filter_map(|((version, kind), places)| Some((kinds.get(version, kind)?, places)));
+        .filter_map(|((version, kind, _), places)| Some((kinds.get(version, kind)?, places)));
     let answers = try_join_all(served.map(|(kind, places)| async move {
         // A workload that is adopted may have an autoscaler as well as a member.
         let found = if states_replicas(desired, &kind.group_kind()) {
@@ -188,26 +221,38 @@ pub(super) async fn others(
     Ok(missing_namespaces)
 }
 
-async fn missing_namespaces<'a>(
+/// Namespaces in which nothing can be made now.
+#[derive(Default)]
+struct Absent {
+    /// They are not there.
+    missing: BTreeSet<String>,
+    /// They are being deleted.
+    going: BTreeSet<String>,
+}
+
+async fn absent_namespaces<'a>(
     cluster: &Cluster,
     kinds: &Kinds,
     names: impl Iterator<Item = &'a str>,
-) -> Result<BTreeSet<String>, ClusterError> {
+) -> Result<Absent, ClusterError> {
     let places: BTreeSet<Place> = names.map(|name| (None, name.to_owned())).collect();
     let Some(kind) = kinds.get("v1", "Namespace").filter(|_| !places.is_empty()) else {
-        return Ok(BTreeSet::new());
+        return Ok(Absent::default());
     };
     let found = match cluster.metadata_of(kind, places.clone()).await {
         Ok(found) => found,
         // Who may not look at namespaces has them, or is told so by each request.
-        Err(ClusterError::Forbidden(_)) => return Ok(BTreeSet::new()),
+        Err(ClusterError::Forbidden(_)) => return Ok(Absent::default()),
         Err(error) => return Err(error),
     };
-    Ok(places
-        .into_iter()
-        .filter(|place| !found.contains_key(place))
-        .map(|(_, name)| name)
-        .collect())
+    let mut absent = Absent::default();
+    for place in places {
+        match found.get(&place) {
+            None => absent.missing.insert(place.1),
+            Some(live) => live.deletion_timestamp.is_some() && absent.going.insert(place.1),
+        };
+    }
+    Ok(absent)
 }
 
 /// Finds the workloads that an autoscaler scales. Asks only where replicas are no longer what a manifest states.

@@ -16,10 +16,11 @@ pub(super) use self::members::{id_of, seen};
 pub(super) use self::targets::target_needs;
 use self::targets::{early_services, live_targets, sort_targets, targets_needs};
 use super::compute::compute;
+use super::inventory::Inventory;
 use super::{Access, Settings};
 use crate::api::names::{API_VERSION, SYNC, TARGET};
 use crate::api::{GroupKind, crds};
-use crate::cluster::{ClusterError, Kinds};
+use crate::cluster::{Cluster, ClusterError, Kinds};
 use crate::load::{Diagnostic, Document, Schemas};
 use crate::plan::{Known, index};
 use crate::render::{Desired, Resolved, Target, resolve};
@@ -136,4 +137,22 @@ pub async fn survey(
         parent,
         missing_namespaces,
     })
+}
+
+/// Finds the members of a set by what it said of itself; it may be gone by now.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub(super) async fn members_of(
+    cluster: &Cluster,
+    inventory: &Inventory,
+    settings: &Settings,
+) -> Result<(Kinds, Known), ClusterError> {
+    let mut kinds = Kinds::default();
+    find_kinds(cluster, &mut kinds, &inventory.group_kinds).await?;
+    let mut namespaces = inventory.namespaces.clone();
+    namespaces.insert(settings.namespace.clone());
+    let (group_kinds, set) = (&inventory.group_kinds, settings.applyset());
+    let known = members::members(cluster, &kinds, group_kinds, &[], &namespaces, &set).await?;
+    Ok((kinds, known))
 }

@@ -93,6 +93,13 @@ impl Api {
         }
     }
 
+    /// Reads what is no JSON.
+    pub fn text(&self, path: &str) -> String {
+        let request = Request::get(path).body(Vec::new()).unwrap();
+        let answer = self.runtime.block_on(self.client.request_text(request));
+        answer.unwrap_or_else(|error| panic!("GET {path}: {error}"))
+    }
+
     fn good(&self, method: &str, path: &str, content: &str, body: &Value) -> Value {
         self.send(method, path, content, body)
             .unwrap_or_else(|refused| panic!("{method} {path} {body}: {refused:?}"))
@@ -152,7 +159,7 @@ pub fn path(resource: &str, namespace: Option<&str>, name: Option<&str>) -> Stri
     let (plural, subresource) = resource.split_once(':').unwrap_or((resource, ""));
     let (plural, api) = match plural {
         "configmaps" | "secrets" | "services" | "pods" | "namespaces" | "nodes"
-        | "serviceaccounts" | "endpoints" => (plural, "api/v1".to_owned()),
+        | "serviceaccounts" | "endpoints" | "events" => (plural, "api/v1".to_owned()),
         "deployments" | "replicasets" => (plural, "apis/apps/v1".to_owned()),
         "closurejvmtargets" | "syncs" => (plural, "apis/closurejvm.io/v1alpha1".to_owned()),
         "horizontalpodautoscalers" => (plural, "apis/autoscaling/v1".to_owned()),

@@ -9,6 +9,8 @@ use serde_json::Value;
 use super::api::Api;
 use super::lab::{api, eventually, shared};
 use super::namespace::unique;
+pub use super::request::Event;
+use super::shipped::{NAMESPACE, TENANT};
 
 /// Everything that one user asks from now on.
 pub struct Audit<'a> {
@@ -16,30 +18,6 @@ pub struct Audit<'a> {
     api: &'a Api,
     log: PathBuf,
     from: u64,
-}
-
-/// One request that was answered.
-#[derive(Clone, Debug)]
-pub struct Event {
-    pub verb: String,
-    pub uri: String,
-    pub group: String,
-    pub namespace: String,
-    pub resource: String,
-    pub subresource: String,
-    pub name: String,
-    pub code: u64,
-}
-
-impl Event {
-    /// Tells whether it was to change anything.
-    pub fn is_write(&self) -> bool {
-        !matches!(self.verb.as_str(), "get" | "list" | "watch") && !self.is_dry_run()
-    }
-
-    pub fn is_dry_run(&self) -> bool {
-        self.uri.contains("dryRun=All")
-    }
 }
 
 impl Audit<'static> {
@@ -100,25 +78,17 @@ impl<'a> Audit<'a> {
         let mut text = String::new();
         file.read_to_string(&mut text).unwrap();
         let lines = text.lines().filter(|line| line.contains(&self.user));
-        // The last line may be half written.
-        let events = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        events
-            .filter(|event| event["impersonatedUser"]["username"] == self.user.as_str())
-            .map(|event| {
-                let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-                let object = &event["objectRef"];
-                Event {
-                    verb: text(&event["verb"]),
-                    uri: text(&event["requestURI"]),
-                    group: text(&object["apiGroup"]),
-                    namespace: text(&object["namespace"]),
-                    resource: text(&object["resource"]),
-                    subresource: text(&object["subresource"]),
-                    name: text(&object["name"]),
-                    code: event["responseStatus"]["code"].as_u64().unwrap_or(0),
-                }
-            })
-            .collect()
+        let events = lines.filter_map(Event::read);
+        events.filter(|event| self.asked(event)).collect()
+    }
+
+    /// Tells whether it was he: whoever was impersonated, or an account with the shipped rights of that name. What such an
+    /// account does for Syncs that name no account, it does as the tenants' default one.
+    fn asked(&self, event: &Event) -> bool {
+        let account = format!("system:serviceaccount:{NAMESPACE}:{}", self.user);
+        let tenant = event.acting_as.as_ref().map(|it| it.rsplit(':').next());
+        let itself = tenant.is_none_or(|tenant| tenant == Some(TENANT));
+        event.user == account && itself || event.acting_as.as_ref() == Some(&self.user)
     }
 }
 

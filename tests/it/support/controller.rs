@@ -1,4 +1,4 @@
-//! `covergence run` as a process of a test's own.
+//! `covergence run` as a process of a test's own, with the rights that `deploy/` gives it, and no others.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -11,18 +11,22 @@ use std::thread;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::api::Api;
 use super::covergence::Run;
 use super::lab::{eventually, shared};
 use super::server::free_port;
+use super::shipped::{ACCOUNT, Account, TENANT};
 use super::source::{Source, documents};
 
 /// A controller and its configuration. It looks after some namespaces only, since others share the control plane.
 pub struct Controller {
     child: Child,
     folder: TempDir,
+    config: Mutex<Value>,
     log: Arc<Mutex<Vec<String>>>,
     port: u16,
     _home: TempDir,
+    _account: Option<TempDir>,
 }
 
 /// What a controller is started with.
@@ -31,8 +35,10 @@ pub struct Setup<'a> {
     pub lab: &'a Path,
     /// Namespaces to look after; the first one holds its Leases.
     pub namespaces: &'a [&'a str],
-    /// As whom it talks to the API server; the kubeconfig's user when absent.
+    /// An account that stands in for the shipped one, for tests that count requests; the shipped one when absent.
     pub user: Option<&'a str>,
+    /// Whether it is the control plane's admin instead: for tests that take away rights, or the API server.
+    pub admin: bool,
     /// Directories that Syncs may read.
     pub directories: &'a [&'a Path],
     /// More of the Config's spec.
@@ -54,6 +60,7 @@ impl<'a> Setup<'a> {
             lab: shared(),
             namespaces,
             user: None,
+            admin: false,
             directories: &[],
             config: json!({}),
             syncs: &[],
@@ -89,15 +96,21 @@ impl<'a> Setup<'a> {
                 "log": { "format": "Json", "level": "info,covergence=trace" },
             },
         });
-        merge(&mut config["spec"], &self.config);
-        fs::write(folder.path().join("config.yaml"), documents(&[config])).unwrap();
-        fs::write(folder.path().join("syncs.yaml"), documents(self.syncs)).unwrap();
-        let mut run = Run::new(&["run", "--config"])
-            .arg(folder.path())
-            .on(self.lab);
-        if let Some(user) = self.user {
-            run = run.admin(user);
+        if !self.admin {
+            config["spec"]["defaultServiceAccount"] = TENANT.into();
         }
+        merge(&mut config["spec"], &self.config);
+        write_config(folder.path(), &config);
+        fs::write(folder.path().join("syncs.yaml"), documents(self.syncs)).unwrap();
+        let account = (!self.admin).then(|| self.account());
+        let kubeconfig = account
+            .as_ref()
+            .map_or(self.lab, TempDir::path)
+            .join("kubeconfig");
+        let run = Run::new(&["run", "--kubeconfig"])
+            .arg(kubeconfig)
+            .arg("--config")
+            .arg(folder.path());
         let (mut command, home) = run.args(self.args).into_parts();
         command.envs(self.env.iter().copied());
         let mut command = started_by(self.by, command);
@@ -119,10 +132,24 @@ impl<'a> Setup<'a> {
         Controller {
             child,
             folder,
+            config: Mutex::new(config),
             log,
             port,
             _home: home,
+            _account: account,
         }
+    }
+
+    /// Gives the controller its account; the folder holds the kubeconfig.
+    fn account(&self) -> TempDir {
+        let api = Api::connect(&self.lab.join("kubeconfig"));
+        let account = Account::new(self.lab, &api, self.user.unwrap_or(ACCOUNT));
+        account.keep_leases_in(self.namespaces[0]);
+        for namespace in self.namespaces {
+            account.serve(namespace);
+        }
+        account.await_rights(self.namespaces[0]);
+        account.into_folder()
     }
 }
 
@@ -139,17 +166,21 @@ impl Controller {
         self.folder.path()
     }
 
+    /// Writes its Config anew, with these changes of the spec.
+    pub fn configure(&self, change: &Value) {
+        let mut config = self.config.lock().unwrap();
+        merge(&mut config["spec"], change);
+        write_config(self.folder(), &config);
+    }
+
+    /// Writes the Syncs of its configuration anew.
+    pub fn write_syncs(&self, syncs: &[Value]) {
+        replace(&self.folder().join("syncs.yaml"), &documents(syncs));
+    }
+
     /// GET: code and body, if it answers.
     pub fn http(&self, path: &str) -> Option<(u16, String)> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        let request =
-            format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        std::io::Write::write_all(&mut stream, request.as_bytes()).ok()?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).ok()?;
-        let code = answer.split(' ').nth(1)?.parse().ok()?;
-        let (_, body) = answer.split_once("\r\n\r\n")?;
-        Some((code, body.to_owned()))
+        get(self.port, path)
     }
 
     /// The sum of all series of a metric whose labels hold all these texts.
@@ -207,6 +238,18 @@ impl Drop for Controller {
     }
 }
 
+/// GET from this machine: code and body, if there is an answer.
+pub fn get(port: u16, path: &str) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    std::io::Write::write_all(&mut stream, request.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let code = answer.split(' ').nth(1)?.parse().ok()?;
+    let (_, body) = answer.split_once("\r\n\r\n")?;
+    Some((code, body.to_owned()))
+}
+
 /// A Sync of a directory.
 pub fn directory_sync(namespace: &str, name: &str, source: &Source, spec: Value) -> Value {
     let mut all = json!({ "source": { "directory": { "path": source.path() } }, "prune": true });
@@ -222,6 +265,18 @@ pub fn sync(namespace: &str, name: &str, spec: Value) -> Value {
         "metadata": { "namespace": namespace, "name": name },
         "spec": spec,
     })
+}
+
+fn write_config(folder: &Path, config: &Value) {
+    let text = documents(std::slice::from_ref(config));
+    replace(&folder.join("config.yaml"), &text);
+}
+
+/// Replaces a file as a whole, as editors do.
+pub fn replace(file: &Path, text: &str) {
+    let new = file.with_extension("new");
+    fs::write(&new, text).unwrap();
+    fs::rename(&new, file).unwrap();
 }
 
 /// The same command, started by another program.

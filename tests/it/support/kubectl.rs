@@ -1,6 +1,6 @@
 //! The real kubectl, for what only it does the way people meet it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -31,14 +31,16 @@ pub fn kubectl(arguments: &[&str], objects: &[Value]) -> String {
 }
 
 /// From `PATH`, or the one that comes with the lab.
-fn program() -> String {
+fn program() -> PathBuf {
     if Command::new("kubectl").arg("help").output().is_ok() {
         return "kubectl".into();
     }
+    folder().join("kubectl")
+}
+
+/// The folder of the one that comes with the lab.
+pub fn folder() -> PathBuf {
     let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/lab");
     let assets = Command::new(lab).arg("assets").output().unwrap();
-    format!(
-        "{}/kubectl",
-        String::from_utf8(assets.stdout).unwrap().trim()
-    )
+    String::from_utf8(assets.stdout).unwrap().trim().into()
 }

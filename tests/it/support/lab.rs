@@ -12,7 +12,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::api::{Api, path};
-use super::namespace::condition_of;
+use super::namespace::{condition_of, unique};
 
 /// The folder of the lab that all tests share.
 ///
@@ -42,16 +42,19 @@ pub struct OwnLab {
 impl OwnLab {
     /// Starts one without controllers: API server and etcd.
     pub fn new() -> Self {
+        Self::start(&["--without-controller-manager"])
+    }
+
+    /// Starts one with Kubernetes' own controllers.
+    pub fn whole() -> Self {
+        Self::start(&[])
+    }
+
+    fn start(flags: &[&str]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let parent = std::process::id().to_string();
         let lab = Self { dir };
-        lab.run(&[
-            "up",
-            "--audit",
-            "--without-controller-manager",
-            "--parent",
-            &parent,
-        ]);
+        lab.run(&[&["up", "--audit", "--parent", &parent], flags].concat());
         lab
     }
 
@@ -110,6 +113,11 @@ impl OwnLab {
 impl Drop for OwnLab {
     fn drop(&mut self) {
         self.run(&["down"]);
+        // What was asked of it counts as what was asked of the shared one (tests/rights).
+        if let Some(logs) = env::var_os("COVERGENCE_AUDIT_LOGS") {
+            let log = Path::new(&logs).join(unique("audit"));
+            std::fs::copy(self.dir().join("audit.log"), log).unwrap();
+        }
     }
 }
 

@@ -153,6 +153,66 @@ impl Namespace {
         condition_of(&self.get("closurejvmtargets", target), condition)
     }
 
+    /// A condition of a Sync; `null` when it has none of that type, or is not there.
+    pub fn sync_condition(&self, sync: &str, condition: &str) -> Value {
+        let sync = self.find("syncs", sync).unwrap_or_default();
+        condition_of(&sync, condition)
+    }
+
+    /// Waits until a Sync is ready by its present spec.
+    pub fn wait_until_ready(&self, sync: &str) {
+        eventually(&format!("Sync {sync} is ready"), || {
+            let sync = self.find("syncs", sync)?;
+            let seen = &sync["status"]["observedGeneration"];
+            let ready = condition_of(&sync, "Ready");
+            (ready["status"] == "True" && *seen == sync["metadata"]["generation"]).then_some(())
+        });
+    }
+
+    /// Waits until a Sync is not ready for this reason, and gives the message.
+    pub fn wait_until_not_ready(&self, sync: &str, reason: &str) -> String {
+        eventually(&format!("Sync {sync} is not ready: {reason}"), || {
+            let ready = self.sync_condition(sync, "Ready");
+            let is_it = ready["status"] == "False" && ready["reason"] == reason;
+            is_it.then(|| ready["message"].as_str().unwrap().to_owned())
+        })
+    }
+
+    /// Asks for a run of a Sync, and waits until it has been.
+    pub fn ask_for_a_run(&self, sync: &str, when: &str) {
+        self.request(sync, when);
+        self.wait_until_handled(sync, when);
+    }
+
+    /// Asks for a run of a Sync.
+    pub fn request(&self, sync: &str, when: &str) {
+        let annotations = json!({ "reconcile.fluxcd.io/requestedAt": when });
+        let patch = json!({ "metadata": { "annotations": annotations } });
+        self.edit("syncs", sync, &patch);
+    }
+
+    /// Waits until the run that was asked for has been.
+    pub fn wait_until_handled(&self, sync: &str, when: &str) {
+        eventually(&format!("the request of {when:?} is answered"), || {
+            let status = &self.get("syncs", sync)["status"];
+            (status["lastHandledReconcileAt"] == when).then_some(())
+        });
+    }
+
+    /// Waits until a ConfigMap's only value is this.
+    pub fn wait_for_value(&self, name: &str, value: &str) {
+        eventually(&format!("ConfigMap {name} says {value}"), || {
+            (self.find("configmaps", name)?["data"]["key"] == value).then_some(())
+        });
+    }
+
+    /// Waits until these are all ConfigMaps, but for Kubernetes' own.
+    pub fn wait_for_members(&self, names: &[&str]) {
+        eventually(&format!("the ConfigMaps are {names:?}"), || {
+            (self.members() == names).then_some(())
+        });
+    }
+
     /// Makes the pods of `app: <app>` run on a node, as scheduler and kubelet would, and waits until the Deployment of
     /// that name has seen it.
     pub fn run_pods(&self, app: &str, replicas: usize) {

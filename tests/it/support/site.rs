@@ -44,14 +44,7 @@ impl Site {
 
     /// Sends a request on a connection of its own.
     pub fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-        let length = body.len().to_string();
-        let mut headers = headers.to_vec();
-        headers.push(("Content-Length", &length));
-        // At once: a server that answers without reading the body closes, and what comes later would reset the connection.
-        let request = [head(method, path, &headers).as_bytes(), body].concat();
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.write_all(&request).unwrap();
-        Answer::read(stream)
+        ask(self.address, method, path, headers, body)
     }
 
     pub fn get(&self, path: &str) -> Answer {
@@ -71,6 +64,24 @@ impl Site {
         self.stop.cancel();
         self.runtime.block_on(self.serving).unwrap().unwrap();
     }
+}
+
+/// Sends a request to whatever listens there.
+pub fn ask(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Answer {
+    let length = body.len().to_string();
+    let mut headers = headers.to_vec();
+    headers.push(("Content-Length", &length));
+    // At once: a server that answers without reading the body closes, and what comes later would reset the connection.
+    let request = [head(method, path, &headers).as_bytes(), body].concat();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(&request).unwrap();
+    Answer::read(stream)
 }
 
 fn head(method: &str, path: &str, headers: &[(&str, &str)]) -> String {

@@ -117,6 +117,7 @@ pub fn settings(ns: &Namespace, source: &Source) -> Settings {
         writes_status: true,
         outlives_members: false,
         requested_at: None,
+        generation: None,
         target_namespace: ns.name.clone(),
         cluster_domain: "cluster.local".into(),
         concurrency: 8,

@@ -48,6 +48,9 @@ spawn_apiserver() {
     --allow-privileged=true
     # Pods without service accounts; a test that wants them passes --apiserver-flag=--disable-admission-plugins=
     --disable-admission-plugins=ServiceAccount
+    # As OpenShift has it: who makes an object that blocks its owner's deletion must have rights on the owner. What works
+    # here works without it as well.
+    --enable-admission-plugins=OwnerReferencesPermissionEnforcement
     # The suite measures the client, not the server's queue.
     --max-requests-inflight=2000
     --max-mutating-requests-inflight=1000

@@ -18,6 +18,17 @@ pub async fn read(cluster: &Cluster, name: &Name) -> Result<Option<LiveSync>, Cl
     Ok(found.as_ref().and_then(LiveSync::read))
 }
 
+/// What matters of a Sync to those that depend on it: which one it is, what it asks for, and whether that is so, or will not
+/// be by itself.
+pub type Standing = Option<(String, Option<i64>, bool, bool)>;
+
+/// Reads what matters of a Sync to those that depend on it; nothing when it is not there or cannot be read.
+pub async fn standing(cluster: &Cluster, name: &Name) -> Standing {
+    let sync = read(cluster, name).await.ok()??;
+    let (is_ready, is_stalled) = (sync.is_ready(), sync.is_stalled());
+    Some((sync.uid, sync.generation, is_ready, is_stalled))
+}
+
 /// Names the Syncs that a Sync depends on.
 pub fn needs(sync: &LiveSync) -> Vec<Name> {
     let of = |reference: &SyncRef| Name {

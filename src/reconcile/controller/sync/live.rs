@@ -7,6 +7,7 @@ use crate::api::names::{MEMBERS_FINALIZER, REQUESTED_AT};
 use crate::api::read_spec;
 use crate::api::sync::{DeletionPolicy, SyncSpec, SyncStatus};
 use crate::reconcile::controller::name::Name;
+use crate::reconcile::inventory::Inventory;
 use crate::reconcile::record;
 
 /// A Sync as it is in the cluster. Anybody may have written it, also past the schema.
@@ -28,6 +29,8 @@ pub struct LiveSync {
     pub spec: Result<SyncSpec, String>,
     /// What was last said of it.
     pub status: SyncStatus,
+    /// Where its members may be.
+    pub inventory: Inventory,
 }
 
 impl LiveSync {
@@ -47,6 +50,7 @@ impl LiveSync {
             requested_at: annotation(REQUESTED_AT).map(str::to_owned),
             spec: read_spec(spec),
             status: record::previous(Some(object)),
+            inventory: Inventory::read(Some(object)),
         })
     }
 
@@ -67,6 +71,12 @@ impl LiveSync {
         };
         self.status.conditions.iter().any(ready)
             && self.status.observed_generation == self.generation
+    }
+
+    /// Tells whether only a change of its spec helps.
+    pub fn is_stalled(&self) -> bool {
+        let conditions = &self.status.conditions;
+        conditions.iter().any(|c| c.type_ == "Stalled")
     }
 
     /// The request that was not answered yet.

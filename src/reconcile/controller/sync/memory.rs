@@ -1,7 +1,6 @@
 //! What the controller remembers of a Sync that it looks after. All of it may be lost at any time.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -44,8 +43,8 @@ pub struct Memory {
 pub struct Applied {
     /// The apply set's id.
     pub applyset: String,
-    /// Each object's body and digest.
-    pub objects: BTreeMap<ObjectId, (Arc<Value>, String)>,
+    /// Each object's body as JSON, and its digest. As a `Value` a small ConfigMap takes 4 KiB, and few are looked at again.
+    pub objects: BTreeMap<ObjectId, (Box<str>, String)>,
 }
 
 impl Applied {
@@ -54,12 +53,14 @@ impl Applied {
     /// A changed generation says that something was written that metadata may not show: v1.20 notes no owner for what goes
     /// through the scale subresource.
     pub fn is_disturbed(&self, id: &ObjectId, before: Option<&Live>, after: Option<&Live>) -> bool {
-        let Some((object, digest)) = self.objects.get(id) else {
+        let Some((body, digest)) = self.objects.get(id) else {
             return false;
         };
-        let Some(after) = after else { return true };
+        let (Some(after), Ok(object)) = (after, serde_json::from_str::<Value>(body)) else {
+            return true;
+        };
         let rescaled = object.pointer("/spec/replicas").is_some()
             && before.is_some_and(|before| before.generation != after.generation);
-        rescaled || !is_as_applied(object, digest, after, &self.applyset)
+        rescaled || !is_as_applied(&object, digest, after, &self.applyset)
     }
 }

@@ -26,19 +26,21 @@ use self::delete::Deletion;
 use self::memory::Memory;
 use self::problem::Problem;
 use self::source::{Asked, Source};
-use super::configured;
 use super::context::Context;
 use super::name::Name;
 use super::queue::{Again, Job, Why};
 use crate::api::condition::ConditionStatus;
 use crate::api::names::SYNC;
 use crate::api::sync::SyncSpec;
-use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState};
+use crate::cluster::{Cluster, ClusterError, EventType, Kind, NamespaceState};
 use crate::load::Snapshot;
 use crate::metrics::SyncInfo;
-use crate::reconcile::{Access, Settings};
-use crate::source::SourceError;
+use crate::plan::Body;
+use crate::reconcile::{Access, Planned, Settings, make_plan};
 use crate::source::git::Credentials;
+
+/// So often a directory is looked at in the hope that it settles before something is pruned.
+const LOOKS: u32 = 5;
 
 /// After something that was applied came back changed.
 const SECOND_LOOK: Duration = Duration::from_secs(1);
@@ -92,23 +94,41 @@ impl Unit {
         let cluster = self
             .context
             .guarded(&self.context.cluster, name.sync_shard());
-        if let Err(error) = configured::keep(&cluster, &self.context.configured.said(), name).await
-        {
+        let before = depends::standing(&cluster, name).await;
+        let again = self.tend(&cluster).await;
+        // No change tells of what we write ourselves.
+        if depends::standing(&cluster, name).await != before {
+            self.context.wake_dependants(name);
+        }
+        again
+    }
+
+    async fn tend(&self, cluster: &Cluster) -> Again {
+        let name = &self.job.key;
+        let state = cluster.namespace_state(&name.namespace).await;
+        let namespace_goes = matches!(state, Ok(Some(NamespaceState::Terminating)));
+        let kept = match state {
+            // Nothing is made in it any more.
+            Ok(_) if namespace_goes => Ok(()),
+            Ok(_) => self.context.configured.keep(cluster, name).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = kept {
             return self.failed(&error).await;
         }
-        let live = match depends::read(&cluster, name).await {
+        let live = match depends::read(cluster, name).await {
             Ok(Some(live)) => Arc::new(live),
-            Ok(None) => return self.gone(&cluster).await,
+            Ok(None) => return self.gone(cluster).await,
             Err(error) => return self.failed(&error).await,
         };
         let begin = Instant::now();
-        let again = match self.look(&cluster, &live).await {
+        let again = match self.look(cluster, &live, namespace_goes).await {
             Ok(again) => again,
             Err(Ended::Left) => {
                 self.context.forget(name);
                 return None;
             }
-            Err(Ended::Problem(problem)) => self.tell(&cluster, &live, &problem).await,
+            Err(Ended::Problem(problem)) => self.tell(cluster, &live, &problem).await,
             Err(Ended::Cluster(error)) => {
                 if error != ClusterError::NotOurs {
                     let message = error.to_string();
@@ -119,26 +139,34 @@ impl Unit {
         };
         let metrics = &self.context.metrics;
         metrics.sync_reconciled(&name.namespace, &name.name, begin.elapsed());
-        self.tell_metrics(&cluster).await;
+        self.tell_metrics(cluster).await;
         again
     }
 
-    async fn look(&self, cluster: &Cluster, live: &Arc<LiveSync>) -> Result<Again, Ended> {
+    async fn look(
+        &self,
+        cluster: &Cluster,
+        live: &Arc<LiveSync>,
+        namespace_goes: bool,
+    ) -> Result<Again, Ended> {
         let context = &*self.context;
+        if live.going {
+            return self.delete(cluster, live, namespace_goes).await;
+        }
+        if namespace_goes {
+            return Ok(None);
+        }
         let spec = match &live.spec {
             Ok(spec) => spec,
+            // What is to become of its members cannot be told: they stay, and it does not wait for anything.
+            Err(_) if live.going => &SyncSpec::default(),
             Err(why) => return Err(Problem::stalled("InvalidSpec", why).into()),
         };
         // What `covergence sync PATH` keeps is nobody's business but its own.
         if spec.source.is_none() && !live.held {
             return Err(Ended::Left);
         }
-        let settings = spec::settings(
-            live,
-            spec,
-            &context.configured.said().defaults,
-            &self.job.give_way,
-        )?;
+        let settings = self.settings(live, spec)?;
         let members = self.members(cluster, live, spec)?;
         let access = Access {
             members: &members,
@@ -147,10 +175,6 @@ impl Unit {
         let entry = context.entry(&live.name);
         entry.last.set(Some(Arc::clone(live)));
         let mut memory = entry.memory.lock().await;
-        if live.going {
-            entry.source.set(None);
-            return self.delete(access, live, &settings, &mut memory).await;
-        }
         if spec.suspend {
             entry.source.set(None);
             return Ok(None);
@@ -158,13 +182,12 @@ impl Unit {
         if let Some(problem) = depends::waits_for(cluster, live).await? {
             return Err(problem.into());
         }
-        let snapshot = self.snapshot(access, live, spec, &entry).await?;
-        Span::current().record("revision", field::display(&snapshot.revision));
+        let planned = self.plan(access, live, spec, &settings, &entry).await?;
         let parts = (&*entry, &mut *memory);
-        let ran = run::run(access, live, &snapshot, &settings, parts, &context.metrics).await?;
-        for id in ran.written() {
-            // Nobody is left to be told when this fails.
-            let _ = context.written.send(id.clone());
+        let ran = run::run(access, live, planned, &settings, parts, context).await?;
+        if !ran.is_good() && !context.looks_after_sync(&live.name) {
+            // What is left to do is another replica's, and so is what there is to tell.
+            return Ok(None);
         }
         Ok(self.after(live, &ran, &mut memory))
     }
@@ -187,14 +210,46 @@ impl Unit {
         }
     }
 
-    /// What the source holds now.
+    /// The plan of what the source holds now. One that prunes is made of a source that is not just being written.
+    async fn plan(
+        &self,
+        access: Access<'_>,
+        live: &LiveSync,
+        spec: &SyncSpec,
+        settings: &Settings,
+        entry: &Entry,
+    ) -> Result<Planned, Ended> {
+        let mut looks = 0;
+        loop {
+            let (source, snapshot) = self.snapshot(access, live, spec, entry).await?;
+            Span::current().record("revision", field::display(&snapshot.revision));
+            let settings = Settings {
+                // A directory that is written to all the time is followed, but nothing counts as gone.
+                prune: settings.prune && looks < LOOKS,
+                ..settings.clone()
+            };
+            let planned = make_plan(access, &snapshot, &settings).await?;
+            let prunes = planned
+                .plan
+                .steps
+                .iter()
+                .any(|step| step.body == Body::Prune);
+            if !prunes || source.is_settled() {
+                return Ok(planned);
+            }
+            source.settle().await;
+            looks += 1;
+        }
+    }
+
+    /// The source, and what it holds now.
     async fn snapshot(
         &self,
         access: Access<'_>,
         live: &LiveSync,
         spec: &SyncSpec,
         entry: &Entry,
-    ) -> Result<Arc<Snapshot>, Ended> {
+    ) -> Result<(Arc<Source>, Arc<Snapshot>), Ended> {
         let asked = (spec.source.clone(), spec.interval.clone());
         let source = match entry.source.get().filter(|source| source.asked == asked) {
             Some(source) => {
@@ -210,10 +265,12 @@ impl Unit {
             }
         };
         match source.latest().await {
-            Some(Ok(snapshot)) => Ok(snapshot),
+            Some(Ok(snapshot)) => Ok((source, snapshot)),
             Some(Err(error)) => {
-                if matches!(*error, SourceError::Auth { .. }) {
-                    // The Secret may have been renewed: it is read again the next time.
+                let git = spec.source.as_ref().and_then(|source| source.git.as_ref());
+                if git.is_some_and(|git| git.secret_ref.is_some()) {
+                    // The Secret may have been renewed: it is read again the next time. Servers do not always say that
+                    // it is the login that they mind, and it may also hold the host's keys.
                     entry.source.set(None);
                 }
                 let hint = error
@@ -261,12 +318,11 @@ impl Unit {
         }
         if ran.is_good() {
             memory.backoff.reset();
-            if changes.is_empty() {
-                return ran.look_again.then_some(SECOND_LOOK);
+            if !changes.is_empty() {
+                info!("{changes}");
+                let message = format!("applied revision {revision}: {changes}");
+                self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
             }
-            info!("{changes}");
-            let message = format!("applied revision {revision}: {changes}");
-            self.event(live, EventType::Normal, "ReconciliationSucceeded", &message);
             let truce = memory
                 .fights
                 .next_repair(|_| true, tokio::time::Instant::now());
@@ -285,51 +341,110 @@ impl Unit {
 
     async fn delete(
         &self,
-        access: Access<'_>,
-        live: &LiveSync,
-        settings: &Settings,
-        memory: &mut Memory,
+        cluster: &Cluster,
+        live: &Arc<LiveSync>,
+        namespace_goes: bool,
     ) -> Result<Again, Ended> {
         if !live.held {
             return Ok(None);
         }
-        let namespace_goes = access.sync.namespace_state(&live.name.namespace).await?
-            == Some(NamespaceState::Terminating);
-        if !live.takes_members_along() {
-            delete::let_go(access, settings).await?;
+        let entry = self.context.entry(&live.name);
+        entry.source.set(None);
+        entry.last.set(Some(Arc::clone(live)));
+        // What cannot be read asks for nothing, and must not stay for ever because of that.
+        let nothing = SyncSpec::default();
+        let spec = live.spec.as_ref().unwrap_or(&nothing);
+        let settings = self.settings(live, spec);
+        let settings = settings.or_else(|_| self.settings(live, &nothing))?;
+        let members = self.members(cluster, live, spec);
+        let access = Access {
+            members: members.as_ref().unwrap_or(cluster),
+            sync: cluster,
+        };
+        if !live.takes_members_along() || members.is_err() {
+            delete::let_go(access, &settings).await?;
             return Ok(None);
         }
-        match delete::delete(access, live, settings, memory, namespace_goes).await? {
-            Deletion::Ended => Ok(None),
+        let mut memory = entry.memory.lock().await;
+        match delete::delete(
+            access,
+            live,
+            &settings,
+            &mut memory,
+            namespace_goes,
+            &self.context,
+        )
+        .await?
+        {
+            Deletion::Ended(left) => {
+                for what in &left {
+                    warn!("it is left behind: {what}");
+                }
+                if !left.is_empty() && !namespace_goes {
+                    let message = format!("left behind: {}", left.join("; "));
+                    self.event(live, EventType::Warning, "PruneFailed", &message);
+                }
+                Ok(None)
+            }
             Deletion::GoesOn => Ok(Some(LOOK_AT_DELETION)),
         }
+    }
+
+    fn settings(&self, live: &LiveSync, spec: &SyncSpec) -> Result<Settings, Problem> {
+        let said = self.context.configured.said();
+        spec::settings(live, spec, &said.defaults, &self.job.give_way)
     }
 
     /// The Sync is no more: what it leaves behind is let go.
     async fn gone(&self, cluster: &Cluster) -> Again {
         let name = &self.job.key;
-        let left = self
-            .context
-            .known_entry(name)
-            .and_then(|entry| entry.last.get());
+        let entry = self.context.known_entry(name)?;
+        if let Err(error) = self.is_gone(cluster).await {
+            return self.failed(&error).await;
+        }
+        let released = match entry.last.get() {
+            Some(last) => self.release(cluster, &last, &entry).await,
+            None => Ok(()),
+        };
+        if let Err(error) = released {
+            return self.failed(&error).await;
+        }
         self.context.forget(name);
-        let last = left?;
+        None
+    }
+
+    async fn release(
+        &self,
+        cluster: &Cluster,
+        last: &LiveSync,
+        entry: &Entry,
+    ) -> Result<(), ClusterError> {
+        let Ok(spec) = &last.spec else { return Ok(()) };
+        let Ok(settings) = self.settings(last, spec) else {
+            return Ok(());
+        };
+        let inventory = delete::reach(last, entry.applied.get().as_deref());
         let access = Access {
-            members: cluster,
+            members: &self.members(cluster, last, spec)?,
             sync: cluster,
         };
-        let spec = last.spec.as_ref().ok()?;
-        let settings = spec::settings(
-            &last,
-            spec,
-            &self.context.configured.said().defaults,
-            &self.job.give_way,
-        )
-        .ok()?;
-        if let Err(error) = delete::release(access, &last, &settings).await {
-            warn!("members keep the label of their set: {error}");
+        delete::release(access, &inventory, &settings).await
+    }
+
+    /// Asks the server itself: a watch that is in trouble tells of no Sync either.
+    async fn is_gone(&self, cluster: &Cluster) -> Result<(), ClusterError> {
+        let Name { namespace, name } = &self.job.key;
+        let kind = Kind::sync();
+        let syncs = match cluster.list_metadata(&kind, Some(namespace), None).await {
+            // With their definition, all of them are gone.
+            Err(ClusterError::NotFound(_)) => Vec::new(),
+            syncs => syncs?,
+        };
+        if syncs.iter().any(|sync| sync.name == *name) {
+            let message = "the watch does not tell of a Sync that is there";
+            return Err(ClusterError::Unavailable(message.into()));
         }
-        None
+        Ok(())
     }
 
     async fn tell(&self, cluster: &Cluster, live: &LiveSync, problem: &Problem) -> Again {

@@ -11,12 +11,12 @@ use super::memory::{Applied, Entry, Memory};
 use crate::api::ObjectId;
 use crate::api::sync::DriftPolicy;
 use crate::cluster::ClusterError;
-use crate::load::{Severity, Snapshot};
+use crate::load::Severity;
 use crate::metrics::Metrics;
 use crate::plan::{Body, Index, Step, drift_of, hold_back, index};
+use crate::reconcile::controller::context::Context;
 use crate::reconcile::{
-    Access, Done, Outcome, Planned, Report, Settings, is_good, make_plan, now, rendered_digest,
-    sync,
+    Access, Done, Outcome, Planned, Report, Settings, is_good, now, rendered_digest, sync,
 };
 
 /// So many objects are named in an Event; it has room for 1 kB.
@@ -28,24 +28,12 @@ pub struct Ran {
     pub planned: Planned,
     /// What became of it.
     pub report: Report,
-    /// Whether something that was applied came back changed for the first time: a second look tells whether by chance.
+    /// Whether something that was applied came back changed: the next look tells whether by chance, and the one after that
+    /// leaves it and says so.
     pub look_again: bool,
 }
 
 impl Ran {
-    /// What was written.
-    pub fn written(&self) -> impl Iterator<Item = &ObjectId> {
-        let steps = self.planned.plan.steps.iter().zip(&self.report.done);
-        let written = |(_, done): &(&Step, &Done)| {
-            let Done { outcome, .. } = done;
-            matches!(
-                outcome,
-                Outcome::Created | Outcome::Configured | Outcome::Deleted
-            )
-        };
-        steps.filter(written).map(|(step, _)| &step.id)
-    }
-
     /// What was changed, in numbers; empty when nothing was.
     pub fn changes(&self) -> String {
         let outcomes = [Outcome::Created, Outcome::Configured, Outcome::Deleted];
@@ -112,12 +100,11 @@ impl Ran {
 pub async fn run(
     access: Access<'_>,
     live: &LiveSync,
-    snapshot: &Snapshot,
+    mut planned: Planned,
     settings: &Settings,
     (entry, memory): (&Entry, &mut Memory),
-    metrics: &Metrics,
+    context: &Context,
 ) -> Result<Ran, ClusterError> {
-    let mut planned = make_plan(access, snapshot, settings).await?;
     tell_diagnostics(&planned);
     let desired = index(&planned.survey.desired);
     let before = entry.applied.get();
@@ -150,9 +137,12 @@ pub async fn run(
     };
     hold_back(&mut planned.plan, was_applied, held);
     for step in planned.plan.steps.iter().filter(|step| step.drift) {
-        metrics.drifted(&step.id.group_kind);
+        context.metrics.drifted(&step.id.group_kind);
     }
-    let tell = |step: &Step, done: &Done| tell(step, done, metrics);
+    let tell = |step: &Step, done: &Done| {
+        context.note_written(step, done);
+        tell(step, done, &context.metrics);
+    };
     let (planned, report) = sync(access, planned, settings, &now().to_string(), &tell).await?;
 
     let desired = index(&planned.survey.desired);
@@ -173,9 +163,7 @@ pub async fn run(
         memory
             .fights
             .note(id, digest, repaired, rewritten.is_some(), start);
-        if let Some(how) = rewritten
-            && memory.fights.holds(id, digest, start).is_none()
-        {
+        if let Some(how) = rewritten {
             warn!(object = %id, "what was applied came back changed ({how})");
             look_again = true;
         }
@@ -184,7 +172,8 @@ pub async fn run(
                 Body::Apply { object, .. } => object,
                 _ => &desired.object,
             };
-            objects.insert(id.clone(), (Arc::clone(object), digest.clone()));
+            let body = object.to_string().into_boxed_str();
+            objects.insert(id.clone(), (body, digest.clone()));
         }
     }
     memory.fights.retain(|id| desired.contains_key(id));

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{self, Duration};
 
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::load::Snapshot;
@@ -44,11 +45,24 @@ pub struct Reading {
 /// What a source holds now, or why that cannot be told.
 pub type Latest = Result<Arc<Snapshot>, Arc<SourceError>>;
 
+/// What was found at the last look, and when it was found first.
+#[derive(Clone)]
+struct Found {
+    what: Latest,
+    since: Instant,
+}
+
+/// So long a directory must have been the same before what is missing in it counts as gone: a checkout takes files away and
+/// writes them again, and a copy writes one after the other.
+const SETTLED: Duration = Duration::from_secs(1);
+
 /// A source that is followed until this is dropped.
 pub struct Source {
     /// What it is followed for: what a Sync says of its source, and its interval.
     pub asked: Asked,
-    latest: watch::Receiver<Option<Latest>>,
+    /// Whether what it holds may be read while it is being written.
+    is_written_to: bool,
+    latest: watch::Receiver<Option<Found>>,
     looks: mpsc::Sender<Option<oneshot::Sender<()>>>,
     _task: AbortOnDropHandle<()>,
 }
@@ -64,6 +78,7 @@ impl Source {
     ) -> Self {
         let (sender, latest) = watch::channel(None);
         let (looks, requests) = mpsc::channel(1);
+        let is_written_to = matches!(followed, Followed::Directory(_));
         let task = Task {
             followed,
             reading,
@@ -72,6 +87,7 @@ impl Source {
         let task = tokio::spawn(task.run(requests, news));
         Self {
             asked,
+            is_written_to,
             latest,
             looks,
             _task: AbortOnDropHandle::new(task),
@@ -82,7 +98,24 @@ impl Source {
     pub async fn latest(&self) -> Option<Latest> {
         let mut latest = self.latest.clone();
         let found = latest.wait_for(Option::is_some).await.ok()?;
-        found.clone()
+        Some(found.as_ref()?.what.clone())
+    }
+
+    /// Tells whether what it holds is not just being written. A commit never is.
+    pub fn is_settled(&self) -> bool {
+        !self.is_written_to || self.since().is_some_and(|since| since.elapsed() >= SETTLED)
+    }
+
+    /// Waits until it may have settled, and looks again.
+    pub async fn settle(&self) {
+        if let Some(since) = self.since() {
+            tokio::time::sleep_until(since + SETTLED).await;
+        }
+        self.look().await;
+    }
+
+    fn since(&self) -> Option<Instant> {
+        Some(self.latest.borrow().as_ref()?.since)
     }
 
     /// Looks now, and waits until that is done.
@@ -102,7 +135,7 @@ impl Source {
 struct Task {
     followed: Followed,
     reading: Reading,
-    latest: watch::Sender<Option<Latest>>,
+    latest: watch::Sender<Option<Found>>,
 }
 
 impl Task {
@@ -111,15 +144,14 @@ impl Task {
         mut requests: mpsc::Receiver<Option<oneshot::Sender<()>>>,
         news: impl Fn() + Send + Sync,
     ) {
-        let local = match &self.followed {
-            Followed::Directory(path) => Some(path.clone()),
-            Followed::Git(source, _) => source.url.local_path().map(PathBuf::from),
+        let mut follower = match &self.followed {
+            Followed::Directory(path) => Some(Follower::start(path.clone(), Timing::default())),
+            Followed::Git(..) => None,
         };
-        let mut follower = local.map(|path| Follower::start(path, Timing::default()));
         let mut failed = 0;
         self.look().await;
         loop {
-            let is_error = matches!(&*self.latest.borrow(), Some(Err(_)));
+            let is_error = matches!(&*self.latest.borrow(), Some(Found { what: Err(_), .. }));
             failed = if is_error { failed + 1 } else { 0 };
             let waiting = tokio::select! {
                 () = changed(follower.as_mut()) => None,
@@ -157,7 +189,9 @@ impl Task {
     /// Looks, and tells whether something else is there than before.
     async fn look(&self) -> bool {
         let known = match &*self.latest.borrow() {
-            Some(Ok(snapshot)) => Some(snapshot.revision.clone()),
+            Some(Found {
+                what: Ok(snapshot), ..
+            }) => Some(snapshot.revision.clone()),
             _ => None,
         };
         let Ok(_permit) = self.reading.at_once.acquire().await else {
@@ -169,17 +203,17 @@ impl Task {
             tracing::error!("reading a source ended badly");
             return false;
         };
-        let found = match found {
+        let what = match found {
             Ok(None) => return false,
             Ok(Some(snapshot)) => Ok(Arc::new(snapshot)),
             Err(error) => Err(Arc::new(error)),
         };
         self.latest.send_if_modified(|latest| {
-            let same = latest
-                .as_ref()
-                .is_some_and(|latest| is_same(latest, &found));
-            *latest = Some(found);
-            !same
+            let known = latest.as_ref().filter(|known| is_same(&known.what, &what));
+            let since = known.map_or_else(Instant::now, |known| known.since);
+            let is_new = known.is_none();
+            *latest = Some(Found { what, since });
+            is_new
         })
     }
 }
@@ -231,7 +265,7 @@ fn read(
                     return Ok(None);
                 }
             }
-            let begin = Instant::now();
+            let begin = time::Instant::now();
             let fetched = git::fetch(source, cache_dir, limits);
             let outcome = match &fetched {
                 Ok(_) => FetchOutcome::Fetched,

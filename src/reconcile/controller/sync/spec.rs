@@ -19,6 +19,9 @@ const INTERVAL: Duration = Duration::from_secs(60);
 /// Servers take it for an attack when one asks more often.
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(5);
 
+/// How often a repository of this machine is asked: that takes a few small files.
+const LOCAL_INTERVAL: Duration = Duration::from_secs(1);
+
 /// How long a run may wait when nobody says.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
@@ -65,6 +68,7 @@ pub fn settings(
         writes_status: true,
         outlives_members: sync.takes_members_along(),
         requested_at: sync.open_request().map(str::to_owned),
+        generation: sync.generation,
         cluster_domain: defaults.cluster_domain.clone(),
         concurrency: defaults.concurrency,
     })
@@ -97,9 +101,13 @@ pub fn followed(
             let url: RepositoryUrl = git.url.parse().map_err(|error| {
                 Problem::stalled("InvalidURL", format!("spec.source.git.url: {error}"))
             })?;
-            if let Some(path) = url.local_path() {
-                allowed("spec.source.git.url", path, &defaults.directories)?;
-            }
+            let interval = match url.local_path() {
+                Some(path) => {
+                    allowed("spec.source.git.url", path, &defaults.directories)?;
+                    LOCAL_INTERVAL
+                }
+                None => interval,
+            };
             let source = GitSource {
                 url,
                 reference: git.reference.clone(),
