@@ -35,6 +35,7 @@ mod faults_git;
 mod faults_kill;
 mod faults_poison;
 mod follow_directory;
+mod follow_together;
 mod generated;
 mod inventory;
 mod leases;

@@ -4,6 +4,8 @@
 //! [`directory::read`](super::directory::read) to say. It looks at the tree by the reader's own rule (`walk`), so that both see
 //! the same links, limits and hidden names.
 
+mod hub;
+mod interests;
 mod look;
 mod lookup;
 mod mounts;
@@ -19,7 +21,6 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
-use tokio_util::task::AbortOnDropHandle;
 
 use look::Lookout;
 
@@ -93,8 +94,8 @@ impl fmt::Display for Reason {
 #[derive(Debug)]
 pub struct Follower {
     changes: Arc<Notify>,
+    /// The only one: without it, following ends.
     mode: watch::Receiver<Mode>,
-    _task: AbortOnDropHandle<()>,
 }
 
 impl Follower {
@@ -105,12 +106,8 @@ impl Follower {
     pub fn start(path: PathBuf, timing: Timing) -> Self {
         let changes = Arc::new(Notify::new());
         let (tell_mode, mode) = watch::channel(Mode::Notified);
-        let task = tokio::spawn(follow(path, timing, Arc::clone(&changes), tell_mode));
-        Self {
-            changes,
-            mode,
-            _task: AbortOnDropHandle::new(task),
-        }
+        tokio::spawn(follow(path, timing, Arc::clone(&changes), tell_mode));
+        Self { changes, mode }
     }
 
     /// Waits until the path may have changed since the last call.
@@ -153,6 +150,8 @@ async fn follow(path: PathBuf, timing: Timing, changes: Arc<Notify>, mode: watch
             Mode::Polling(_) => spread(timing.poll),
         };
         is_news = tokio::select! {
+            biased;
+            () = mode.closed() => break,
             () = bell.notified() => {
                 quiet::wait(&bell, &timing).await;
                 true
@@ -160,6 +159,8 @@ async fn follow(path: PathBuf, timing: Timing, changes: Arc<Notify>, mode: watch
             () = sleep(interval) => false,
         };
     }
+    // To take the watches back blocks.
+    tokio::task::spawn_blocking(move || drop(lookout));
 }
 
 fn tell(mode: &watch::Sender<Mode>, lookout: &Lookout) {

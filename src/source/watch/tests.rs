@@ -11,14 +11,14 @@ fn follower(path: &Path) -> Follower {
     Follower::start(path.to_owned(), Timing::default())
 }
 
-/// The clock is paused: an hour takes no time, but the looks that fall into it are taken.
+/// The clock is paused: an hour takes no time, but the looks that fall into it are taken. What is expected here is expected of
+/// a follower that polls, too: the user's other processes may hold every inotify instance.
 #[tokio::test(start_paused = true)]
 async fn an_idle_tree_gives_no_signal_but_the_first() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("a.yaml"), "a").unwrap();
     let mut follower = follower(directory.path());
     follower.changed().await;
-    assert_eq!(follower.mode(), Mode::Notified);
     assert!(timeout(HOUR, follower.changed()).await.is_err());
 }
 
@@ -35,7 +35,6 @@ async fn a_rescan_finds_what_inotify_does_not_tell() {
     follower.changed().await;
     fs::write(&name, "changed").unwrap();
     assert!(timeout(HOUR, follower.changed()).await.is_ok());
-    assert_eq!(follower.mode(), Mode::Notified);
     assert!(timeout(HOUR, follower.changed()).await.is_err());
 }
 
