@@ -18,7 +18,9 @@ use crate::lease::{Keeper, Options, Shards, identity};
 use crate::load::Severity;
 use crate::metrics::Metrics;
 use crate::reconcile::configuration::{Configuration, Following};
-use crate::reconcile::controller::{Configured, Defaults, KnownSyncs, Name, Reading, Said, Service};
+use crate::reconcile::controller::{
+    Configured, Defaults, KnownSyncs, Name, Reading, Said, Service,
+};
 use crate::source::watch::Timing;
 use crate::web::{self, Auth, Health, HookTarget, Receiver};
 

@@ -4,7 +4,7 @@
 //! The suite's controllers run with the shipped roles, on the shared control plane and on those that tests have for
 //! themselves; the audit logs of all of them are in the folder `COVERGENCE_AUDIT_LOGS`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 #[path = "../it/support/deploy.rs"]
 #[allow(dead_code)]

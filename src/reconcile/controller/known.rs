@@ -12,7 +12,10 @@ pub struct KnownSyncs(Arc<RwLock<HashSet<Name>>>);
 impl KnownSyncs {
     /// Tells whether there is a Sync of that name.
     pub fn contains(&self, name: &Name) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).contains(name)
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(name)
     }
 
     /// Notes whether a Sync is there.

@@ -102,7 +102,12 @@ impl Triggers {
         for target in targets.iter().filter_map(|seen| seen.target.as_ref().ok()) {
             self.targets.note(target);
         }
-        for name in cluster.syncs().await?.iter().filter_map(|sync| Name::of_object(sync)) {
+        for name in cluster
+            .syncs()
+            .await?
+            .iter()
+            .filter_map(|sync| Name::of_object(sync))
+        {
             self.context.known.note(name, true);
         }
         self.look_at_everything(Why::Look).await;

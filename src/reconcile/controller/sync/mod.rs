@@ -118,7 +118,10 @@ impl Unit {
             return self.failed(&error).await;
         }
         let live = match depends::read(cluster, name).await {
-            Ok(Some(live)) => Arc::new(live),
+            Ok(Some(live)) => {
+                self.context.known.note(name.clone(), true);
+                Arc::new(live)
+            }
             Ok(None) => return self.gone(cluster).await,
             Err(error) => return self.failed(&error).await,
         };
