@@ -11,7 +11,7 @@ use std::thread;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::api::Api;
+use super::api::{Api, path};
 use super::covergence::Run;
 use super::lab::{eventually, shared};
 use super::server::free_port;
@@ -143,6 +143,14 @@ impl<'a> Setup<'a> {
     /// Gives the controller its account; the folder holds the kubeconfig.
     fn account(&self) -> TempDir {
         let api = Api::connect(&self.lab.join("kubeconfig"));
+        // With the shipped rights it cannot install them.
+        for crd in covergence::api::crds().unwrap() {
+            let name = crd["metadata"]["name"].as_str();
+            let path = path("customresourcedefinitions", None, name);
+            if api.find(&path).is_none() {
+                api.apply(&path, "kubectl", &crd);
+            }
+        }
         let account = Account::new(self.lab, &api, self.user.unwrap_or(ACCOUNT));
         account.keep_leases_in(self.namespaces[0]);
         for namespace in self.namespaces {
