@@ -146,6 +146,7 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
         give_way: CancellationToken::new(),
         serve_targets: true,
         writes_status: true,
+        compares: false,
         outlives_members: false,
         requested_at: None,
         generation: None,

@@ -27,6 +27,30 @@ impl Cluster {
         self.apply_as(FIELD_MANAGER, kind, object, force).await
     }
 
+    /// The same, and returns the whole object as it now is.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub async fn apply_whole(
+        &self,
+        kind: &Kind,
+        object: &Value,
+        force: bool,
+    ) -> Result<(Live, Value), ClusterError> {
+        let (namespace, name) = place(object);
+        let request = request(kind, namespace)
+            .patch(
+                &segment(name),
+                &params(FIELD_MANAGER, force),
+                &Patch::Apply(object),
+            )
+            .map_err(invalid)?;
+        let written = self
+            .patched(id_of(kind, namespace, name), request, true)
+            .await?;
+        Ok((written.metadata, written.object.unwrap_or_default()))
+    }
+
     /// Applies what a Sync says of its apply set, and returns the Sync's metadata.
     ///
     /// # Errors
@@ -59,6 +83,7 @@ impl Cluster {
             whole,
         )
         .await
+        .map(|written| written.metadata)
     }
 
     /// Asks what an apply would make of an object, without doing it.
@@ -146,12 +171,11 @@ impl Cluster {
         id: ObjectId,
         request: http::Request<Vec<u8>>,
         whole: bool,
-    ) -> Result<Live, ClusterError> {
-        let Some(cache) = &self.cache else {
-            let answer: MetadataOnly = self.write(ApiVerb::Patch, request).await?;
-            return Ok(answer.metadata);
-        };
-        let writing = cache.begin_write(&id);
+    ) -> Result<Written, ClusterError> {
+        let writing = self
+            .cache
+            .as_ref()
+            .map(|cache| (cache, cache.begin_write(&id)));
         let answer = if whole {
             let object: Value = self.write(ApiVerb::Patch, request).await?;
             Written {
@@ -165,8 +189,10 @@ impl Cluster {
                 object: None,
             }
         };
-        cache.note_written(&writing, &answer);
-        Ok(answer.metadata)
+        if let Some((cache, writing)) = writing {
+            cache.note_written(&writing, &answer);
+        }
+        Ok(answer)
     }
 
     /// Deletes the very object that was planned for. An object or kind that is gone counts as deleted.

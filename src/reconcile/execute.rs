@@ -15,7 +15,7 @@ use super::{Done, Outcome};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{
-    Action, Body, Expected, Health, Live, Plan, Step, health, is_secret, still_goes,
+    Action, Body, Expected, Health, Live, Plan, Step, health, is_secret, rewritten, still_goes,
 };
 use crate::render::{Target, stamp, with_owner};
 
@@ -38,6 +38,8 @@ pub struct Execution<'a> {
     pub concurrency: usize,
     /// How long to wait for objects to become healthy, or to go; without it nothing is waited for.
     pub waiting: Option<&'a Waiting>,
+    /// Whether what comes back from an apply is compared with what was sent.
+    pub compare: bool,
     /// Is told of each step as it ends.
     pub observe: &'a (dyn Fn(&Step, &Done) + Sync),
 }
@@ -66,6 +68,7 @@ impl Execution<'_> {
             let context = Context {
                 cluster,
                 kinds,
+                compare: self.compare,
                 results: &results,
                 uids: &uids,
                 gate: &gate,
@@ -215,10 +218,28 @@ async fn is_discovered(cluster: &Cluster, crd: &Value) -> bool {
     found.is_ok_and(|found| versions.iter().all(|v| found.get(v, kind).is_some()))
 }
 
+/// What a step has sent, and what came back.
+struct Sent {
+    outcome: Outcome,
+    live: Option<Live>,
+    rewritten: Option<String>,
+}
+
+impl Sent {
+    fn nothing(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            live: None,
+            rewritten: None,
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Context<'a> {
     cluster: &'a Cluster,
     kinds: &'a Kinds,
+    compare: bool,
     results: &'a HashMap<&'a ObjectId, Outcome>,
     uids: &'a BTreeMap<ObjectId, String>,
     gate: &'a Gate<'a>,
@@ -232,6 +253,7 @@ impl Context<'_> {
             outcome,
             message: message.to_owned(),
             live: None,
+            rewritten: None,
         };
         match step.action {
             Action::Unchanged => return done(Outcome::Unchanged, &step.reason),
@@ -261,10 +283,15 @@ impl Context<'_> {
             return done(Outcome::Skipped, &message);
         }
         match self.send(step).await {
-            Ok((outcome, live)) => Done {
+            Ok(Sent {
+                outcome,
+                live,
+                rewritten,
+            }) => Done {
                 outcome,
                 message: step.reason.clone(),
                 live,
+                rewritten,
             },
             Err(error) => {
                 let secret = matches!(&step.body, Body::Apply { object, .. } if is_secret(object));
@@ -285,18 +312,22 @@ impl Context<'_> {
         }
     }
 
-    async fn send(self, step: &Step) -> Result<(Outcome, Option<Live>), ClusterError> {
+    async fn send(self, step: &Step) -> Result<Sent, ClusterError> {
         let kind = self.kind(step)?;
         let namespace = step.id.namespace.as_deref();
         match &step.body {
-            Body::None => Ok((Outcome::Unchanged, None)),
+            Body::None => Ok(Sent::nothing(Outcome::Unchanged)),
             Body::Delete | Body::Prune => {
                 self.delete(kind, step).await?;
-                Ok((Outcome::Deleted, None))
+                Ok(Sent::nothing(Outcome::Deleted))
             }
             Body::Apply { object, force } => {
-                let live = self.apply(kind, object, *force).await?;
-                Ok((outcome(step.expected.as_ref(), &live), Some(live)))
+                let (live, rewritten) = self.apply(kind, object, *force).await?;
+                Ok(Sent {
+                    outcome: outcome(step.expected.as_ref(), &live),
+                    live: Some(live),
+                    rewritten,
+                })
             }
             Body::Child {
                 object,
@@ -313,8 +344,12 @@ impl Context<'_> {
                         .purge(kind, namespace, &step.id.name, patch.clone(), expected)
                         .await?;
                 }
-                let live = self.apply(kind, &object, true).await?;
-                Ok((outcome(step.expected.as_ref(), &live), Some(live)))
+                let (live, rewritten) = self.apply(kind, &object, true).await?;
+                Ok(Sent {
+                    outcome: outcome(step.expected.as_ref(), &live),
+                    live: Some(live),
+                    rewritten,
+                })
             }
         }
     }
@@ -343,10 +378,22 @@ impl Context<'_> {
     }
 
     /// A kind whose definition was established a moment ago may answer "not found" once more.
-    async fn apply(self, kind: &Kind, object: &Value, force: bool) -> Result<Live, ClusterError> {
+    async fn apply(
+        self,
+        kind: &Kind,
+        object: &Value,
+        force: bool,
+    ) -> Result<(Live, Option<String>), ClusterError> {
         let mut tries = 0;
         loop {
-            match self.cluster.apply(kind, object, force).await {
+            let answer = if self.compare {
+                let answer = self.cluster.apply_whole(kind, object, force).await;
+                answer.map(|(live, whole)| (live, rewritten(object, &whole)))
+            } else {
+                let answer = self.cluster.apply(kind, object, force).await;
+                answer.map(|live| (live, None))
+            };
+            match answer {
                 Err(ClusterError::NotFound(message))
                     if message.contains("requested resource") && tries < 20 =>
                 {

@@ -34,7 +34,7 @@ pub use preview::preview;
 pub use serve::{Served, serve};
 pub use settings::{Settings, applyset_id};
 pub use survey::Survey;
-pub use sync::{Report, is_good, rendered_digest, sync};
+pub use sync::{Report, comes_back_changed, is_good, rendered_digest, sync};
 pub use targets::TargetReport;
 pub use tree::{Node, SyncTree, Tree, tree};
 pub use wait::Unhealthy;

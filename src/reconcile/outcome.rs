@@ -56,4 +56,6 @@ pub struct Done {
     pub message: String,
     /// The object's metadata after an apply.
     pub live: Option<Live>,
+    /// The fields that came back from an apply with other values, if that was looked at and there are any.
+    pub rewritten: Option<String>,
 }

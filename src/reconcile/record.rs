@@ -157,6 +157,7 @@ mod tests {
             outcome,
             message: String::new(),
             live: None,
+            rewritten: None,
         }]
     }
 

@@ -57,6 +57,7 @@ pub async fn serve(
         plan: &plan,
         concurrency: 1,
         waiting: None,
+        compare: false,
         observe: &observe,
     };
     let done = execution.run(&mut kinds).await?;

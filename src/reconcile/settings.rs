@@ -37,6 +37,8 @@ pub struct Settings {
     pub give_way: CancellationToken,
     /// Whether the run makes the Services of Targets and writes their status; a controller serves each by itself.
     pub serve_targets: bool,
+    /// Whether what comes back from an apply is compared with what was sent, to see what webhooks rewrite.
+    pub compares: bool,
     /// Whether the Sync's status tells of the run.
     pub writes_status: bool,
     /// Whether the Sync, when it is deleted, stays until its members are gone.

@@ -89,6 +89,7 @@ pub async fn sync(
         plan: &planned.plan,
         concurrency: settings.concurrency,
         waiting: waiting.as_ref(),
+        compare: settings.compares,
         observe,
     };
     let kinds = &mut planned.survey.kinds;
@@ -210,7 +211,7 @@ fn status(
         total: survey.desired.len(),
         done: &report.done,
         trouble: trouble.as_deref(),
-        drifted: drifted(planned),
+        drifted: drifted(planned, &report.done),
         requested_at: run.settings.requested_at.as_deref(),
         // A spec that was edited meanwhile is not what was done.
         generation: run.settings.generation.or(generation).or_else(known),
@@ -364,17 +365,25 @@ fn trouble(planned: &Planned, report: &Report) -> Option<String> {
 }
 
 /// What others have changed and this run leaves so: three of the objects, and how many more.
-fn drifted(planned: &Planned) -> Option<String> {
-    let left = |step: &&Step| step.drift && !step.action.is_write();
-    let steps: Vec<&Step> = planned.plan.steps.iter().filter(left).collect();
-    let named = steps.iter().take(3);
-    let mut told: Vec<String> = named
-        .map(|step| format!("{}: {}", step.id, step.reason))
-        .collect();
-    if steps.len() > told.len() {
-        told.push(format!("{} more", steps.len() - told.len()));
+fn drifted(planned: &Planned, done: &[Done]) -> Option<String> {
+    let left = |(step, done): (&Step, &Done)| match &done.rewritten {
+        Some(fields) => Some(format!("{}: {}", step.id, comes_back_changed(fields))),
+        None => {
+            (step.drift && !step.action.is_write()).then(|| format!("{}: {}", step.id, step.reason))
+        }
+    };
+    let steps = planned.plan.steps.iter().zip(done);
+    let all: Vec<String> = steps.filter_map(left).collect();
+    let mut told: Vec<String> = all.iter().take(3).cloned().collect();
+    if all.len() > told.len() {
+        told.push(format!("{} more", all.len() - told.len()));
     }
     (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// Says that a webhook has rewritten fields of what was applied.
+pub fn comes_back_changed(fields: &str) -> String {
+    format!("{fields} comes back changed from an apply: a webhook rewrites it, and it is left so")
 }
 
 /// Digest of all that the source asks for, whatever the order of its files.

@@ -115,6 +115,7 @@ pub fn settings(ns: &Namespace, source: &Source) -> Settings {
         give_way: CancellationToken::new(),
         serve_targets: true,
         writes_status: true,
+        compares: false,
         outlives_members: false,
         requested_at: None,
         generation: None,

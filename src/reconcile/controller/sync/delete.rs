@@ -91,6 +91,7 @@ async fn take_along(
         plan: &planned.plan,
         concurrency: settings.concurrency,
         waiting: waiting.as_ref(),
+        compare: false,
         observe: &observe,
     };
     let done = execution.run(&mut planned.survey.kinds).await?;

@@ -37,6 +37,8 @@ pub struct Memory {
     pub backoff: Backoff,
     /// What is changed again after each repair.
     pub fights: Fights,
+    /// Fields that a webhook rewrites, for each object with the digest that was applied.
+    pub rewritten: BTreeMap<ObjectId, (String, String)>,
     /// Since when it is being deleted.
     pub going_since: Option<Instant>,
 }

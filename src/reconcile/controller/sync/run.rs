@@ -13,10 +13,11 @@ use crate::api::sync::DriftPolicy;
 use crate::cluster::ClusterError;
 use crate::load::Severity;
 use crate::metrics::Metrics;
-use crate::plan::{Body, Index, Step, drift_of, hold_back, index};
+use crate::plan::{Action, Body, Index, Step, drift_of, hold_back, index};
 use crate::reconcile::controller::context::Context;
 use crate::reconcile::{
-    Access, Done, Outcome, Planned, Report, Settings, is_good, now, rendered_digest, sync,
+    Access, Done, Outcome, Planned, Report, Settings, comes_back_changed, is_good, now,
+    rendered_digest, sync,
 };
 
 /// So many objects are named in an Event; it has room for 1 kB.
@@ -139,6 +140,16 @@ pub async fn run(
     for step in planned.plan.steps.iter().filter(|step| step.drift) {
         context.metrics.drifted(&step.id.group_kind);
     }
+    // Nothing in the cluster tells of it: to us belongs what a webhook has made of our apply.
+    let steps = planned.plan.steps.iter_mut();
+    for step in steps.filter(|step| step.action == Action::Unchanged) {
+        if let Some((digest, fields)) = memory.rewritten.get(&step.id)
+            && digest_of(&desired, &step.id) == Some(digest)
+        {
+            step.drift = true;
+            step.reason = comes_back_changed(fields);
+        }
+    }
     let tell = |step: &Step, done: &Done| {
         context.note_written(step, done);
         tell(step, done, &context.metrics);
@@ -167,6 +178,14 @@ pub async fn run(
             warn!(object = %id, "what was applied came back changed ({how})");
             look_again = true;
         }
+        match &done.rewritten {
+            Some(fields) => {
+                let known = (digest.clone(), fields.clone());
+                memory.rewritten.insert(id.clone(), known);
+            }
+            None if done.live.is_some() => drop(memory.rewritten.remove(id)),
+            None => {}
+        }
         if done.outcome.is_good() {
             let object = match &step.body {
                 Body::Apply { object, .. } => object,
@@ -177,6 +196,7 @@ pub async fn run(
         }
     }
     memory.fights.retain(|id| desired.contains_key(id));
+    memory.rewritten.retain(|id, _| desired.contains_key(id));
     let applied = Applied { applyset, objects };
     entry.applied.set(Some(Arc::new(applied)));
     Ok(Ran {

@@ -66,6 +66,7 @@ pub fn settings(
         give_way: give_way.clone(),
         serve_targets: false,
         writes_status: true,
+        compares: true,
         outlives_members: sync.takes_members_along(),
         requested_at: sync.open_request().map(str::to_owned),
         generation: sync.generation,
