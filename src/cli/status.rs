@@ -114,6 +114,7 @@ fn sync_row(sync: &SyncView, now: Timestamp) -> Row<7> {
         last_applied_revision,
         last_attempted_revision: _,
         objects,
+        drift,
         last_change,
         creation_timestamp,
     } = sync;
@@ -130,7 +131,7 @@ fn sync_row(sync: &SyncView, now: Timestamp) -> Row<7> {
             (age(creation_timestamp.as_deref(), now), PLAIN),
             (source.kind.word().to_owned(), PLAIN),
         ],
-        note: why_not(readiness).map(str::to_owned),
+        note: why_not(readiness).or(drift.as_deref()).map(str::to_owned),
     }
 }
 

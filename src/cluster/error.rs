@@ -96,6 +96,7 @@ impl From<Status> for ClusterError {
             details,
             ..
         } = status;
+        let message = cut(message);
         let causes = details.map(|details| details.causes).unwrap_or_default();
         match code {
             409 => {
@@ -123,6 +124,21 @@ impl From<Status> for ClusterError {
             408 | 429 | 500.. => ClusterError::Unavailable(message),
             _ => ClusterError::Invalid(message),
         }
+    }
+}
+
+/// The most characters of an answer that are told: a server may quote the whole object.
+const LONGEST: usize = 2000;
+
+fn cut(message: String) -> String {
+    match message.char_indices().nth(LONGEST) {
+        Some((end, _)) => {
+            message.chars().take(LONGEST).collect::<String>()
+                + " … ("
+                + &(message.len() - end).to_string()
+                + " more bytes)"
+        }
+        None => message,
     }
 }
 

@@ -13,7 +13,7 @@ const MOST: usize = 1000;
 pub(super) struct Members(BTreeSet<String>);
 
 impl Members {
-    /// Reads what [`Members::fmt`] wrote. Too many are none, to whom no key belongs.
+    /// Reads what their `Display` wrote. Too many are none, to whom no key belongs.
     pub fn parse(text: &str) -> Self {
         if text.split(',').count() > MOST {
             return Self::default();

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::read::read_once;
 use super::{Configuration, Reading};
@@ -16,8 +17,13 @@ pub struct Following {
     follower: Follower,
     /// Whether a change was noticed that is not read yet.
     is_due: bool,
+    /// Whether the reading that comes next decides about what seems to be removed.
+    is_sure: bool,
     last: Option<Configuration>,
 }
+
+/// So long a Sync must be missing before it counts as removed.
+const SURE_AFTER: Duration = Duration::from_secs(2);
 
 impl Following {
     /// Follows a file or a folder, as [`read`](super::read()) takes them. Needs a tokio runtime.
@@ -27,6 +33,7 @@ impl Following {
             path: Arc::new(path),
             own_namespace: own_namespace.map(Arc::from),
             is_due: false,
+            is_sure: false,
             last: None,
         }
     }
@@ -50,6 +57,13 @@ impl Following {
             });
             self.is_due = false;
             let now = reading.after(self.last.as_ref());
+            // What seems to have left may be about to be written again.
+            if !now.removed.is_empty() && !self.is_sure {
+                tokio::time::sleep(SURE_AFTER).await;
+                (self.is_due, self.is_sure) = (true, true);
+                continue;
+            }
+            self.is_sure = false;
             if !self
                 .last
                 .as_ref()

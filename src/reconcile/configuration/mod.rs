@@ -24,7 +24,8 @@ use crate::source::Limits;
 pub struct Configuration {
     /// The settings; the default ones if no file ever had others that are in force.
     pub config: Config,
-    /// Whether a Config is there that is refused, so that `config` is an earlier or the default one. Reason enough not to begin.
+    /// Whether a Config is there that is refused, or may be among what cannot be read, so that `config` is an earlier or the
+    /// default one. Reason enough not to begin.
     pub config_is_refused: bool,
     /// The Syncs in force, each once, in the order of their identities. The controller applies them.
     pub syncs: Vec<ConfigSync>,
@@ -126,10 +127,12 @@ impl Reading {
             false => syncs.extend(missing),
         }
         syncs.sort_by(|a, b| a.id.cmp(&b.id));
-        let earlier = || before.filter(|_| !is_complete).map(|it| it.config.clone());
+        // One that is not there any more stays in force as well: without it, tenants would act as the controller.
+        let earlier = || before.map(|it| it.config.clone());
+        let may_be_unread = config.is_none() && before.is_none() && !is_complete;
         Configuration {
             config: config.or_else(earlier).unwrap_or_default(),
-            config_is_refused,
+            config_is_refused: config_is_refused || may_be_unread,
             syncs,
             removed,
             diagnostics,

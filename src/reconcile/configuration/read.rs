@@ -41,7 +41,15 @@ pub(super) fn read_once(path: &Path, own_namespace: Option<&str>) -> Reading {
     let mut reading = sorted.finish();
     add_excerpts(&mut reading.diagnostics, &snapshot);
     let found = std::mem::take(&mut reading.diagnostics);
-    reading.diagnostics = [snapshot.diagnostics, loaded.diagnostics, found].concat();
+    let diagnostics = [&snapshot.diagnostics, &loaded.diagnostics, &found];
+    reading.diagnostics = diagnostics.into_iter().flatten().cloned().collect();
+    for file in snapshot.files.iter().filter(|file| file.bytes.is_empty()) {
+        let message =
+            "is empty, as a file is that is just being written; nothing counts as removed";
+        reading
+            .diagnostics
+            .push(Diagnostic::file_error(file.path.clone(), message));
+    }
     if loaded.documents.is_empty() && is_complete(&reading.diagnostics) {
         // Most likely a volume that is not there yet: it must not remove every Sync.
         let message = "holds neither a Config nor a Sync; nothing counts as removed";

@@ -327,7 +327,7 @@ fn what_is_refused_or_cannot_be_read_stays_in_force_as_it_was() {
     assert_eq!(names(&last), ["shop"]);
     let removed: Vec<_> = last.removed.iter().map(ToString::to_string).collect();
     assert_eq!(removed, ["Sync.closurejvm.io ops/stock"]);
-    assert_eq!(last.config, Config::default());
+    assert_eq!(last.config.concurrency, Some(4), "it stays in force");
 }
 
 /// The clock is paused: it stands still while files are read, and a wait for nothing takes no time.

@@ -109,6 +109,13 @@ async fn tend(
         good &= done.outcome.is_good();
         let message = &done.message;
         let feat = match done.outcome {
+            Outcome::Kept if step.drift => {
+                warn!(object = %step.id, "{message}");
+                let what = format!("{}: {message}", step.id);
+                let recorder = &context.recorder;
+                recorder.record(&about, EventType::Warning, "DriftDetected", &what);
+                continue;
+            }
             Outcome::Unchanged | Outcome::Kept => continue,
             Outcome::Refused | Outcome::Failed | Outcome::Skipped => {
                 warn!(object = %step.id, "{}: {message}", done.outcome.word());

@@ -31,6 +31,9 @@ pub struct SyncView {
     /// How many objects there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objects: Option<ObjectCount>,
+    /// What others have changed and is left so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<String>,
     /// When a run last changed something (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_change: Option<String>,
@@ -83,6 +86,7 @@ impl SyncView {
         if sync.pointer("/spec/suspend") == Some(&Value::Bool(true)) {
             readiness.ready = Ready::Suspended;
         }
+        let drift = status.conditions.iter().find(|c| c.type_ == "Drifted");
         Self {
             namespace: text(sync, "/metadata/namespace").unwrap_or_default(),
             name: text(sync, "/metadata/name").unwrap_or_default(),
@@ -91,6 +95,7 @@ impl SyncView {
             last_applied_revision: status.last_applied_revision,
             last_attempted_revision: status.last_attempted_revision,
             objects: status.objects,
+            drift: drift.map(|drifted| drifted.message.clone()),
             last_change: status.runs.into_iter().next().map(|run| run.time),
             creation_timestamp: text(sync, "/metadata/creationTimestamp"),
         }

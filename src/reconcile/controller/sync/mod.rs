@@ -40,6 +40,9 @@ use crate::plan::Body;
 use crate::reconcile::{Access, Planned, Settings, make_plan};
 use crate::source::git::Credentials;
 
+/// Between two runs while a directory has not settled.
+const UNSETTLED: Duration = Duration::from_secs(5);
+
 /// So often a directory is looked at in the hope that it settles before something is pruned.
 const LOOKS: u32 = 5;
 
@@ -196,7 +199,11 @@ impl Unit {
         if ran.is_good() && entry.missed.load(Ordering::Acquire) {
             context.syncs.add(live.name.clone(), Why::Look);
         }
-        Ok(self.after(live, &ran, &mut memory))
+        let again = self.after(live, &ran, &mut memory);
+        // What seems to have left the source is left to a run when it has settled.
+        let source = entry.source.get();
+        let is_settled = source.is_none_or(|source| source.is_settled());
+        Ok(again.or((settings.prune && !is_settled).then_some(UNSETTLED)))
     }
 
     /// The connection for what the source asks for: as the account that the Sync names, if it names one.

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::api;
-use crate::load::Snapshot;
+use crate::load::{Snapshot, SourceFile};
 use crate::metrics::{CheckOutcome, FetchOutcome, Metrics};
 use crate::source::git::{self, GitSource};
 use crate::source::watch::{Follower, Timing};
@@ -64,6 +64,9 @@ struct Found {
 /// writes them again, and a copy writes one after the other.
 const SETTLED: Duration = Duration::from_secs(1);
 
+/// The same where a file is empty: some programs take long from opening a file to writing it.
+const SETTLED_IF_EMPTY: Duration = Duration::from_secs(30);
+
 /// A source that is followed until this is dropped.
 pub struct Source {
     /// What it is followed for.
@@ -111,19 +114,23 @@ impl Source {
 
     /// Tells whether what it holds is not just being written. A commit never is.
     pub fn is_settled(&self) -> bool {
-        !self.is_written_to || self.since().is_some_and(|since| since.elapsed() >= SETTLED)
+        if !self.is_written_to {
+            return true;
+        }
+        let latest = self.latest.borrow();
+        let Some(Found { what, since }) = &*latest else {
+            return false;
+        };
+        let is_empty = |file: &SourceFile| file.bytes.is_empty();
+        let has_empty = what.as_ref().is_ok_and(|it| it.files.iter().any(is_empty));
+        let quiet = if has_empty { SETTLED_IF_EMPTY } else { SETTLED };
+        since.elapsed() >= quiet
     }
 
     /// Waits until it may have settled, and looks again.
     pub async fn settle(&self) {
-        if let Some(since) = self.since() {
-            tokio::time::sleep_until(since + SETTLED).await;
-        }
+        tokio::time::sleep(SETTLED).await;
         self.look().await;
-    }
-
-    fn since(&self) -> Option<Instant> {
-        Some(self.latest.borrow().as_ref()?.since)
     }
 
     /// Looks now, and waits until that is done.
