@@ -22,6 +22,8 @@ pub const INVENTORY_MANAGER: &str = "covergence-inventory";
 /// Field manager of the status of our kinds.
 pub const STATUS_MANAGER: &str = "covergence-status";
 
+/// Field manager of a request for a run that one replica passes on to another.
+pub const REQUEST_MANAGER: &str = "covergence-request";
 /// Field manager of the Leases of our replicas.
 pub const LEASE_MANAGER: &str = "covergence-lease";
 

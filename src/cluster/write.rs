@@ -8,7 +8,9 @@ use super::read::{MetadataOnly, invalid, request, segment};
 use super::send::unreadable;
 use super::{Cluster, ClusterError, Kind};
 use crate::api::ObjectId;
-use crate::api::names::{FIELD_MANAGER, INVENTORY_MANAGER, STATUS_MANAGER};
+use crate::api::names::{
+    FIELD_MANAGER, INVENTORY_MANAGER, REQUEST_MANAGER, REQUESTED_AT, STATUS_MANAGER,
+};
 use crate::metrics::ApiVerb;
 use crate::plan::{Expected, Live};
 
@@ -84,6 +86,31 @@ impl Cluster {
         )
         .await
         .map(|written| written.metadata)
+    }
+
+    /// Asks whoever looks after a Sync for a run, as people do it.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn request_run(
+        &self,
+        namespace: &str,
+        name: &str,
+        now: &str,
+    ) -> Result<(), ClusterError> {
+        let kind = Kind::sync();
+        let object = json!({
+            "apiVersion": kind.resource.api_version,
+            "kind": kind.resource.kind,
+            "metadata": {
+                "name": name,
+                "namespace": namespace,
+                "annotations": { REQUESTED_AT: now },
+            },
+            "spec": {},
+        });
+        let asked = self.apply_as(REQUEST_MANAGER, &kind, &object, true).await;
+        asked.map(drop)
     }
 
     /// Asks what an apply would make of an object, without doing it.

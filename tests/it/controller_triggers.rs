@@ -212,6 +212,40 @@ fn a_webhook_with_the_right_signature_makes_a_fetch() {
 }
 
 #[test]
+fn a_webhook_reaches_the_replica_whose_business_it_is() {
+    let ns = Namespace::new("hooks");
+    let remote = Remote::new();
+    remote.push("1");
+    let start = || {
+        let port = free_port();
+        let controller = Setup {
+            syncs: &[remote.sync(&ns, "1h")],
+            config: json!({
+                "listen": { "webhook": format!("127.0.0.1:{port}") },
+                "webhook": { "insecure": true },
+            }),
+            ..Setup::new(&[&ns.name])
+        }
+        .start();
+        (controller, port)
+    };
+    let replicas = [start(), start()];
+    ns.wait_for_value("a", "1");
+    ns.wait_until_ready("it");
+    // One of the two looks after the Sync, and both may be told.
+    let one = format!("/hook/{}/it", ns.name);
+    for (i, (_, port)) in replicas.iter().enumerate() {
+        for (j, path) in [one.as_str(), "/hook"].into_iter().enumerate() {
+            let value = format!("{}", 2 + 2 * i + j);
+            remote.push(&value);
+            let address = ([127, 0, 0, 1], *port).into();
+            assert_eq!(ask(address, "POST", path, &[], BODY).status, 202);
+            ns.wait_for_value("a", &value);
+        }
+    }
+}
+
+#[test]
 fn a_request_is_answered_also_while_a_run_waits() {
     let ns = Namespace::new("asked");
     let source = Source::new().with("a.yaml", &[config_map("a", "1")]);

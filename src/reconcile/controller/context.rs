@@ -90,11 +90,6 @@ impl Context {
         Some((name.clone(), Arc::clone(entries.by_name.get(name)?)))
     }
 
-    /// Syncs that this replica looks after.
-    pub fn known_syncs(&self) -> Vec<Name> {
-        self.entries().by_name.keys().cloned().collect()
-    }
-
     /// Forgets a Sync, and follows its source no more.
     pub fn forget(&self, name: &Name) {
         let mut entries = self.entries();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -330,7 +331,7 @@ pub async fn listen(
     loop {
         tokio::select! {
             Some(said) = readings.recv() => take_reading(&context, said),
-            Some(target) = hooks.recv() => look_at_sources(&context, &target),
+            Some(target) = hooks.recv() => look_at_sources(&context, &target).await,
             else => std::future::pending().await,
         }
     }
@@ -351,7 +352,9 @@ fn take_reading(context: &Context, said: Said) {
     }
 }
 
-fn look_at_sources(context: &Context, target: &HookTarget) {
+/// Looks at the sources that a webhook asks for. Of Syncs that another replica looks after, that one is asked in the way
+/// people ask (`reconcile.fluxcd.io/requestedAt`).
+async fn look_at_sources(context: &Context, target: &HookTarget) {
     let asked = |name: &Name| match target {
         HookTarget::All => true,
         HookTarget::One {
@@ -359,12 +362,24 @@ fn look_at_sources(context: &Context, target: &HookTarget) {
             name: own,
         } => name.namespace == *namespace && name.name == *own,
     };
-    for name in context.known_syncs().iter().filter(|name| asked(name)) {
-        let source = context
-            .known_entry(name)
-            .and_then(|entry| entry.source.get());
-        if let Some(source) = source {
+    let syncs = context.cluster.syncs().await.unwrap_or_default();
+    for sync in syncs {
+        let reads_git = sync.pointer("/spec/source/git").is_some();
+        let Some(name) = Name::of_object(&sync).filter(|name| reads_git && asked(name)) else {
+            continue;
+        };
+        let entry = context.known_entry(&name);
+        if let Some(source) = entry.and_then(|entry| entry.source.get()) {
             source.look_soon();
+        } else if context.configured.covers(&name.namespace) && !context.looks_after_sync(&name) {
+            // To the nanosecond: a second request in one second is another one.
+            let now = Timestamp::now().to_string();
+            let asked = context
+                .cluster
+                .request_run(&name.namespace, &name.name, &now);
+            if let Err(error) = asked.await {
+                tracing::warn!(sync = %name, "its replica cannot be asked for a look: {error}");
+            }
         }
     }
 }
