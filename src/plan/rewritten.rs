@@ -4,6 +4,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF};
+
 /// Names the fields that came back with another value; nothing when there are none.
 ///
 /// What is missing in the answer is none of them: servers drop what a schema does not know. Items of lists are found by
@@ -57,7 +59,12 @@ fn maps(
     answer: &Map<String, Value>,
     paths: &mut Vec<String>,
 ) {
-    for (key, value) in sent {
+    // Our own marks are looked at by their owners.
+    let marks = [APPLIED_DIGEST, APPLYSET_PART_OF];
+    for (key, value) in sent
+        .iter()
+        .filter(|(key, _)| !marks.contains(&key.as_str()))
+    {
         if let Some(found) = answer.get(key) {
             walk(&format!("{path}.{key}"), value, found, paths);
         }

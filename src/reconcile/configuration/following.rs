@@ -25,6 +25,9 @@ pub struct Following {
 /// So long a Sync must be missing before it counts as removed.
 const SURE_AFTER: Duration = Duration::from_secs(2);
 
+/// The same when a file has become empty: some programs take long from opening a file to writing it.
+const SURE_IF_EMPTIED: Duration = Duration::from_secs(30);
+
 impl Following {
     /// Follows a file or a folder, as [`read`](super::read()) takes them. Needs a tokio runtime.
     pub fn start(path: PathBuf, own_namespace: Option<&str>, timing: Timing) -> Self {
@@ -59,7 +62,14 @@ impl Following {
             let now = reading.after(self.last.as_ref());
             // What seems to have left may be about to be written again.
             if !now.removed.is_empty() && !self.is_sure {
-                tokio::time::sleep(SURE_AFTER).await;
+                let known = self.last.as_ref().map(|last| &last.empty);
+                let was_emptied = known.is_some_and(|known| !now.empty.is_subset(known));
+                let pause = if was_emptied {
+                    SURE_IF_EMPTIED
+                } else {
+                    SURE_AFTER
+                };
+                tokio::time::sleep(pause).await;
                 (self.is_due, self.is_sure) = (true, true);
                 continue;
             }

@@ -6,6 +6,9 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use serde_json::Value;
 
 pub use following::Following;
@@ -35,6 +38,8 @@ pub struct Configuration {
     pub removed: Vec<ObjectId>,
     /// What is wrong with the files, each with its place.
     pub diagnostics: Vec<Diagnostic>,
+    /// Files that are empty, as one is that is just being written.
+    empty: BTreeSet<Arc<str>>,
 }
 
 /// A Sync of the files.
@@ -77,6 +82,7 @@ impl Configuration {
             syncs,
             removed,
             diagnostics,
+            empty: _,
         } = self;
         removed.is_empty()
             && *config == other.config
@@ -95,6 +101,7 @@ struct Reading {
     /// The sound Syncs.
     syncs: Vec<ConfigSync>,
     diagnostics: Vec<Diagnostic>,
+    empty: BTreeSet<Arc<str>>,
 }
 
 impl Reading {
@@ -113,6 +120,7 @@ impl Reading {
             config_is_refused,
             mut syncs,
             diagnostics,
+            empty,
         } = self;
         let is_complete = is_complete(&diagnostics);
         let is_missing = |old: &&ConfigSync| !syncs.iter().any(|new| new.id == old.id);
@@ -136,6 +144,7 @@ impl Reading {
             syncs,
             removed,
             diagnostics,
+            empty,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Reads the files once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::checks::{config_faults, sync_faults};
 use super::{ConfigSync, Configuration, Reading, is_complete};
@@ -43,13 +44,8 @@ pub(super) fn read_once(path: &Path, own_namespace: Option<&str>) -> Reading {
     let found = std::mem::take(&mut reading.diagnostics);
     let diagnostics = [&snapshot.diagnostics, &loaded.diagnostics, &found];
     reading.diagnostics = diagnostics.into_iter().flatten().cloned().collect();
-    for file in snapshot.files.iter().filter(|file| file.bytes.is_empty()) {
-        let message =
-            "is empty, as a file is that is just being written; nothing counts as removed";
-        reading
-            .diagnostics
-            .push(Diagnostic::file_error(file.path.clone(), message));
-    }
+    let empty = snapshot.files.iter().filter(|file| file.bytes.is_empty());
+    reading.empty = empty.map(|file| Arc::clone(&file.path)).collect();
     if loaded.documents.is_empty() && is_complete(&reading.diagnostics) {
         // Most likely a volume that is not there yet: it must not remove every Sync.
         let message = "holds neither a Config nor a Sync; nothing counts as removed";
@@ -178,6 +174,7 @@ impl<'a> Sorted<'a> {
         }
         diagnostics.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
         Reading {
+            empty: BTreeSet::new(),
             config_is_refused: has_configs && config.is_none(),
             config,
             syncs: sound,

@@ -56,9 +56,10 @@ impl<'a> Account<'a> {
     /// may do is up to the admin; here, the default one may do everything.
     pub fn serve(&self, namespace: &str) {
         let name = format!("{}:{namespace}", self.name);
-        // One that starts again finds it there, also in a namespace that is going.
-        let bound = path("rolebindings", Some(namespace), Some(&name));
-        if self.api.find(&bound).is_some() {
+        // Nothing can be made in a namespace that is going.
+        let at = path("namespaces", None, Some(namespace));
+        let live = self.api.find(&at).unwrap_or_default();
+        if !live["metadata"]["deletionTimestamp"].is_null() {
             return;
         }
         apply(
