@@ -104,6 +104,14 @@ pub fn classify_member(
             ..Verdict::new(Action::Configure, "the manifest has changed")
         };
     }
+    if live.applyset().is_none() && lost.is_empty() {
+        // Its owners are noted as if it were there: a webhook has taken it off.
+        return Verdict {
+            force: true,
+            drift: true,
+            ..Verdict::new(Action::Configure, "drift: its label of the set is gone")
+        };
+    }
     if lost.is_empty() {
         return Verdict::new(Action::Unchanged, "it is as applied");
     }

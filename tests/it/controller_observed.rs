@@ -163,6 +163,7 @@ fn who_may_not_watch_syncs_is_not_ready() {
     let _tidy = Tidy(["clusterroles", "clusterrolebindings"].map(|it| path(it, None, Some(&user))));
     let controller = Setup {
         args: &["--as", &user],
+        admin: true,
         ..Setup::new(&[&ns.name])
     }
     .launch();

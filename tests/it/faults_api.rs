@@ -70,6 +70,7 @@ fn a_fifth_of_all_requests_fails_and_nothing_is_lost() {
     let syncs = [directory_sync(&ns.name, "it", &source, json!({}))];
     let controller = Setup {
         lab: proxy.dir(),
+        admin: true,
         syncs: &syncs,
         ..Setup::new(&[&ns.name])
     }
@@ -110,6 +111,7 @@ fn what_happens_while_watches_are_gone_is_seen_afterwards() {
     )];
     let _controller = Setup {
         lab: proxy.dir(),
+        admin: true,
         user: Some(&audit.user),
         syncs: &syncs,
         ..Setup::new(&[&ns.name])
@@ -192,6 +194,7 @@ fn the_api_server_and_etcd_go_and_come_back() {
     });
     let controller = Setup {
         lab: proxy.dir(),
+        admin: true,
         syncs: &syncs,
         config: json!({ "concurrency": 4 }),
         ..Setup::new(&[&namespace])

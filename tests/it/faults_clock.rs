@@ -51,6 +51,7 @@ fn a_clock_that_jumps_moves_no_work_and_touches_no_status() {
     let start = |user: &str, by: &[&str]| {
         Setup {
             lab: proxy.dir(),
+            admin: true,
             user: Some(user),
             syncs: &syncs,
             by,

@@ -107,10 +107,13 @@ impl<'a> Setup<'a> {
             .as_ref()
             .map_or(self.lab, TempDir::path)
             .join("kubeconfig");
-        let run = Run::new(&["run", "--kubeconfig"])
+        let mut run = Run::new(&["run", "--kubeconfig"])
             .arg(kubeconfig)
             .arg("--config")
             .arg(folder.path());
+        if let Some(user) = self.user.filter(|_| self.admin) {
+            run = run.admin(user);
+        }
         let (mut command, home) = run.args(self.args).into_parts();
         command.envs(self.env.iter().copied());
         let mut command = started_by(self.by, command);

@@ -64,7 +64,13 @@ pub async fn delete(
     if !left.is_empty() && !gives_up {
         return Ok(Deletion::GoesOn);
     }
-    release(access, &live.inventory, &settings).await?;
+    match release(access, &live.inventory, &settings).await {
+        // The rights over a namespace end with it.
+        Err(error) if gives_up && error != ClusterError::NotOurs => {
+            warn!("members may keep the label of their set: {error}");
+        }
+        released => released?,
+    }
     let_go(access, &settings).await?;
     Ok(Deletion::Ended(left))
 }
