@@ -52,7 +52,12 @@ impl Ownership {
 
     /// Tells whether a key may be written for now.
     pub fn owns(&self, key: &str, now: Instant) -> bool {
-        self.until.is_none_or(|until| now < until) && self.allots(key)
+        !self.is_over(now) && self.allots(key)
+    }
+
+    /// Tells whether its time is over.
+    pub fn is_over(&self, now: Instant) -> bool {
+        self.until.is_some_and(|until| now >= until)
     }
 
     /// Tells whether a key is the replica's own, whatever the time.

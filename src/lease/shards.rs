@@ -100,7 +100,8 @@ impl Shards {
     /// Puts an ownership in force: from here on, permits are given by it alone.
     pub(super) fn set(&self, ownership: Ownership, members: &Members) {
         let mut state = self.0.state();
-        let changed = !ownership.allots_as(&state.ownership);
+        // Who was refused a permit since the old one ended waits for a change.
+        let changed = !ownership.allots_as(&state.ownership) || state.ownership.is_over(now());
         state.ownership = ownership;
         if !state.members.iter().map(String::as_str).eq(members.iter()) {
             state.members = members.iter().map(str::to_owned).collect();
@@ -201,6 +202,10 @@ mod tests {
         // A renewal.
         shards.set(shared("a", 20), &members("a"));
         assert!(!told(&mut changes));
+        // A renewal that comes too late: permits were refused meanwhile.
+        advance(Duration::from_secs(20)).await;
+        shards.set(shared("a", 10), &members("a"));
+        assert!(told(&mut changes));
         shards.set(shared("a,b", 20), &members("a,b"));
         assert!(told(&mut changes));
         assert_eq!(shards.members(), ["a", "b"]);
