@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::api::path;
-use crate::support::audit::Audit;
+use crate::support::audit::{Audit, Event};
 use crate::support::controller::{Controller, Setup, directory_sync};
 use crate::support::kubectl::kubectl;
 use crate::support::lab::{OwnLab, api, eventually};
@@ -357,7 +357,7 @@ fn c38_a_namespace_deleted_while_the_controller_is_away_is_not_held_up() {
         let targets = ns.list("closurejvmtargets").is_empty();
         (targets && ns.members().is_empty() && ns.list("syncs").len() == 1).then_some(())
     });
-    let audit = Audit::new("c38");
+    let audit = Audit::new("less-c38-away");
     let _controller = Setup {
         user: Some(&audit.user),
         ..Setup::new(&namespaces)
@@ -365,6 +365,29 @@ fn c38_a_namespace_deleted_while_the_controller_is_away_is_not_held_up() {
     .start();
     namespace_ends(&ns);
     no_writes_into(&audit, &ns);
+}
+
+#[test]
+fn c38_a_namespace_deleted_while_the_controller_runs_ends_and_stays_empty() {
+    let (ns, leases) = (Namespace::new("c38-runs"), Namespace::new("c38-leases"));
+    let source = Source::new().with(
+        "all.yaml",
+        &[config_map("a", "1"), deployment("pet"), target("pet")],
+    );
+    let namespaces = [leases.name.as_str(), ns.name.as_str()];
+    let audit = Audit::new("less-c38-runs");
+    let setup = Setup {
+        user: Some(&audit.user),
+        ..Setup::new(&namespaces)
+    };
+    let _controller = furnished(&ns, &source, setup);
+    delete_namespace(&ns);
+    namespace_ends(&ns);
+    // The API server lets nothing be made in it: who tries again and again shows here.
+    let writes = audit.writes();
+    let refused = |event: &&Event| event.namespace == ns.name && event.code == 403;
+    let refused: Vec<_> = writes.iter().filter(refused).collect();
+    assert!(refused.len() <= 5, "{refused:#?}");
 }
 
 /// But for the finalizer that is taken off, and members that the Sync takes along.
