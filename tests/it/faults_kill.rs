@@ -27,6 +27,12 @@ fn edition(places: &[Namespace], edition: usize) -> Vec<Value> {
         .collect()
 }
 
+/// Waits until something is no longer as it was, or for so long.
+fn until_it_writes(namespaces: &[&str], was: &Maps, most: Duration) {
+    let begin = Instant::now();
+    while maps_in(api(), namespaces) == *was && begin.elapsed() < most {}
+}
+
 #[test]
 fn killed_at_fifty_random_points_it_converges_after_each() {
     let seed = fastrand::u64(..);
@@ -46,6 +52,7 @@ fn killed_at_fifty_random_points_it_converges_after_each() {
     let syncs = [directory_sync(&own.name, "it", &source, json!({}))];
     let start = || -> Controller {
         Setup {
+            admin: true,
             config: json!({ "leases": { "enabled": false } }),
             syncs: &syncs,
             ..Setup::new(&[&own.name])
@@ -61,21 +68,33 @@ fn killed_at_fifty_random_points_it_converges_after_each() {
 
     // How long it takes undisturbed: from its start, and from a change.
     let mut now = write(0);
-    let begin = Instant::now();
     let mut controller = start();
+    let begin = Instant::now();
     becomes(api(), &all, &now);
     let from_start = begin.elapsed();
     let begin = Instant::now();
     now = write(1);
     becomes(api(), &all, &now);
     let from_change = begin.elapsed();
+    // And how long it then writes: most of the time it waits for the directory to settle.
+    let before = std::mem::replace(&mut now, write(2));
+    until_it_writes(&all, &before, from_change * 2);
+    let begin = Instant::now();
+    becomes(api(), &all, &now);
+    let writing = begin.elapsed();
 
-    let (mut kills, mut in_the_middle, mut number) = (0, 0, 1);
+    let (mut kills, mut in_the_middle, mut number) = (0, 0, 2);
     while kills < KILLS {
         number += 1;
         let before = std::mem::replace(&mut now, write(number));
         let mut killed = |controller: Controller, span: Duration| {
-            sleep(span.mul_f64(random.f64() * 1.1));
+            // Every other time while it writes, else anywhere.
+            if kills % 2 == 0 {
+                sleep(span.mul_f64(random.f64() * 1.1));
+            } else {
+                until_it_writes(&all, &maps_in(api(), &all), span * 2);
+                sleep(writing.mul_f64(random.f64()));
+            }
             controller.kill();
             kills += 1;
             let there = maps_in(api(), &all);

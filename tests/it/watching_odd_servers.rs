@@ -221,23 +221,26 @@ fn a_server_that_cannot_list_is_said_not_to_be_synced() {
 }
 
 #[test]
-fn a_definition_that_is_gone_takes_its_objects_along() {
+fn what_a_starting_server_does_not_know_yet_is_kept() {
     let seen = Arc::new(Barrier::new(2));
-    let gone = Arc::clone(&seen);
-    let server = syncs(move |_, before| match before {
+    let starts = Arc::clone(&seen);
+    let server = syncs(move |target, before| match before {
         0 => list(10, &[sync("a", 1)]),
         1 => {
-            gone.wait();
+            starts.wait();
             Answer::watch(vec![event("ERROR", &status(410, "Expired"))], false)
         }
-        _ => Answer::refusal(404, "NotFound"),
+        2 => Answer::refusal(404, "NotFound"),
+        _ if target.contains("watch=true") => Answer::watch(Vec::new(), true),
+        _ => list(20, &[sync("a", 1), sync("b", 11)]),
     });
     let mut watcher = watcher(&server);
     assert_eq!(names(&watcher).unwrap(), ["a"]);
     seen.wait();
-    let changes = watcher.change(Some("shop"), "a");
-    assert!(changes[0].after.is_none());
-    assert_eq!(names(&watcher).unwrap(), [""; 0]);
+    let changes = watcher.change(Some("shop"), "b");
+    let of_a = changes.iter().filter(|change| change.id.name == "a");
+    assert_eq!(of_a.count(), 0, "{changes:?}");
+    assert_eq!(names(&watcher).unwrap(), ["a", "b"]);
 }
 
 #[test]
