@@ -165,7 +165,7 @@ pub struct PolicyArgs {
     /// The most that may be pruned at once: a count or a percentage of the members, or of those of a kind, such as Deployment.apps=2; more means none (repeatable).
     #[arg(long, value_name = "[KIND=]N|P%", requires = "prune", value_parser = super::settings::prune_limit)]
     pub prune_limit: Vec<crate::plan::Limit>,
-    /// Prune also what goes only when that is approved (Namespaces, definitions, PersistentVolumeClaims, and what says so), and more than the limits, if this is the revision.
+    /// The revision whose prunes are approved: Namespaces, definitions, PersistentVolumeClaims and what says so go only then, and more than the limits.
     #[arg(long, value_name = "REVISION", requires = "prune", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub approve_prune: Option<String>,
     /// Take fields that other managers own.
