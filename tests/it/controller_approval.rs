@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use crate::support::api::path;
 use crate::support::audit::Audit;
-use crate::support::controller::{Setup, directory_sync};
+use crate::support::controller::{Setup, directory_sync, sync};
+use crate::support::git::Work;
 use crate::support::kubectl::paste;
 use crate::support::lab::{api, eventually};
 use crate::support::manifest::{Change, claim, config_map, definition, namespace};
 use crate::support::namespace::{Namespace, unique};
-use crate::support::source::Source;
+use crate::support::source::{Source, documents};
 
 fn marked(name: &str) -> Value {
     config_map(name, "").annotated("closurejvm.io/prune", "confirm")
@@ -87,6 +88,38 @@ fn what_waits_is_told_and_goes_by_the_command_that_is_told() {
     source.remove("b.yaml");
     ns.wait_until_prune_waits("it", &["/next"]);
     assert_eq!(ns.members(), ["a", "next"]);
+}
+
+#[test]
+fn a_commit_is_approved_by_its_branch_and_hash() {
+    let ns = Namespace::new("commit");
+    let work = Work::new();
+    work.write("a.yaml", &documents(&[config_map("a", "1")]));
+    work.write("gone.yaml", &documents(&[marked("marked")]));
+    work.commit("both");
+    let git = json!({ "url": work.path(), "ref": "main" });
+    let spec = json!({ "source": { "git": git }, "prune": true });
+    let directories = [work.path()];
+    let _controller = Setup {
+        directories: &directories,
+        syncs: &[sync(&ns.name, "it", spec)],
+        ..Setup::new(&[&ns.name])
+    }
+    .start();
+    ns.wait_until_ready("it");
+    work.git(&["rm", "-q", "gone.yaml"]);
+    let hash = work.commit("one less");
+    let command = ns.wait_until_prune_waits("it", &["/marked"]);
+    assert_eq!(
+        command,
+        format!(
+            "kubectl annotate sync -n {} it closurejvm.io/approve-prune=main@sha1:{hash} --overwrite",
+            ns.name
+        )
+    );
+    paste(&command);
+    ns.wait_for_members(&["a"]);
+    nothing_waits(&ns);
 }
 
 #[test]

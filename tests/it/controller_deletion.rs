@@ -7,7 +7,9 @@ use crate::support::audit::{Audit, Event};
 use crate::support::controller::{Controller, Setup, directory_sync};
 use crate::support::kubectl::kubectl;
 use crate::support::lab::{OwnLab, api, eventually};
-use crate::support::manifest::{Change, claim, config_map, definition, deployment, secret, target};
+use crate::support::manifest::{
+    Change, claim, config_map, definition, deployment, namespace, secret, target,
+};
 use crate::support::namespace::{Namespace, condition_of, unique};
 use crate::support::source::Source;
 
@@ -240,6 +242,31 @@ fn what_goes_only_when_that_is_approved_stays_and_holds_nobody_up() {
         assert!(message.contains(part), "{message}");
     }
     assert!(!controller.logged("PersistentVolumeClaim").is_empty());
+}
+
+#[test]
+fn a_namespace_with_strangers_in_it_holds_no_deletion_up() {
+    let (ns, other) = (Namespace::new("strange-home"), Namespace::unborn("strange"));
+    let source = Source::new().with(
+        "all.yaml",
+        &[
+            namespace(&other.name),
+            config_map("goes", "1").within(&other.name),
+        ],
+    );
+    let _controller = Setup {
+        admin: true,
+        ..Setup::new(&[&ns.name])
+    }
+    .start();
+    applied(&ns, &source, json!({ "deletionPolicy": "Delete" }));
+    other.create("configmaps", &config_map("stranger", "1"));
+    ns.delete_at_once("syncs", "it");
+    gone(&ns, "syncs", "it");
+    assert_eq!(other.members(), ["stranger"]);
+    let left = api().get(&path("namespaces", None, Some(&other.name)));
+    assert!(left["metadata"]["deletionTimestamp"].is_null());
+    is_nobodys(&left);
 }
 
 #[test]
