@@ -182,6 +182,29 @@ fn an_approval_is_for_once_also_when_the_revision_comes_back() {
     assert_eq!(ns.members(), ["a", "marked"]);
 }
 
+/// Taking it off would be undone at once, for ever.
+#[test]
+fn an_approval_in_a_manifest_that_somebody_applies_is_left_there() {
+    let ns = Namespace::new("applied");
+    let source = Source::new()
+        .with("a.yaml", &[config_map("a", "")])
+        .with("marked.yaml", &[marked("marked")]);
+    ns.sync(&source).ok();
+    source.remove("marked.yaml");
+    let revision = revision(&ns, &source);
+    let manifest = json!({
+        "apiVersion": "closurejvm.io/v1alpha1", "kind": "Sync", "spec": {},
+        "metadata": { "name": "it", "annotations": { "closurejvm.io/approve-prune": revision } },
+    });
+    api().apply(&ns.path("syncs", "it"), "somebody", &manifest);
+    ns.sync(&source).arg("--prune").ok();
+    assert_eq!(ns.members(), ["a"]);
+    assert_eq!(ns.approved("it"), json!(revision));
+    let before = ns.get("syncs", "it");
+    ns.sync(&source).arg("--prune").ok().nothing_to_do();
+    assert_eq!(ns.get("syncs", "it"), before);
+}
+
 #[test]
 fn an_approval_is_not_spent_before_its_work_is_done() {
     let (ns, source) = left("failed");
