@@ -42,6 +42,12 @@ pub const SOURCE: &str = "closurejvm.io/source";
 pub const MEMBERS_FINALIZER: &str = "closurejvm.io/members";
 /// Annotation of a Sync that asks for a run; its value is answered in `status.lastHandledReconcileAt` (as in Flux).
 pub const REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
+/// Annotation of a Sync: the revision whose prunes somebody approves, or [`DELETION`].
+pub const APPROVE_PRUNE: &str = "closurejvm.io/approve-prune";
+/// What approves that a Sync which is deleted takes along what goes only when that is approved.
+pub const DELETION: &str = "deletion";
+/// Annotation (or label) of an object: how it is pruned. `confirm` asks for an approval, `disabled` keeps it.
+pub const PRUNE: &str = "closurejvm.io/prune";
 /// Label and its value on every child that we render.
 pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "covergence");
 /// Label and its value on coverage Services.

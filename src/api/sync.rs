@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
 
+/// The shortest interval: servers take it for an attack when one asks more often.
+pub const SHORTEST_INTERVAL: std::time::Duration = std::time::Duration::from_secs(5);
+
 /// What a user asks for.
 #[derive(CustomResource, Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[kube(
@@ -53,7 +56,7 @@ pub struct SyncSpec {
     /// Where the manifests are. Absent on the inventory that `covergence sync PATH` keeps: no controller acts on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// How often the source is looked at, for instance `1m`.
+    /// How often the source is looked at, for instance `1m`; at least `5s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
     /// Whether objects that leave the source are deleted.
@@ -65,6 +68,9 @@ pub struct SyncSpec {
     /// The most that one run may prune: a count, or a percentage of the members. More means none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prune_limit: Option<PruneLimit>,
+    /// The same for objects of some kinds; all limits hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prune_limits: Vec<KindLimit>,
     /// What is done about changes made by others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<DriftPolicy>,
@@ -189,6 +195,23 @@ pub enum PruneLimit {
     Percent(String),
 }
 
+/// The most objects of a kind that one run may prune.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KindLimit {
+    /// The kind, for instance `Deployment`.
+    #[schemars(length(min = 1, max = 63), regex(pattern = r"^[A-Z][A-Za-z0-9]*$"))]
+    pub kind: String,
+    /// Its API group, `""` for the core group; whatever group when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(max = 253),
+        regex(pattern = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$")
+    )]
+    pub group: Option<String>,
+    /// A count, or a percentage of the members of that kind.
+    pub limit: PruneLimit,
+}
+
 impl JsonSchema for PruneLimit {
     fn schema_name() -> Cow<'static, str> {
         "PruneLimit".into()
@@ -247,7 +270,7 @@ pub struct SyncStatus {
     /// The last five runs that changed something, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Run>,
-    /// Aspects: `Ready`; `Drifted` and `Stalled` only while true.
+    /// Aspects: `Ready`; `Drifted`, `PruneWaits` and `Stalled` only while true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }

@@ -169,7 +169,7 @@ pub struct TargetStatus {
     /// Generation of the spec that this status speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// Aspects: `Ready`, `CoverageServiceReady`, `AgentInjected`.
+    /// Aspects: `Ready`, `CoverageServiceReady`, `AgentInjected`; `Drifted` only while true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }

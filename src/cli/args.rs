@@ -162,9 +162,12 @@ pub struct PolicyArgs {
     /// Let a source without any object prune everything.
     #[arg(long, requires = "prune")]
     pub allow_empty: bool,
-    /// The most that may be pruned at once: a count or a percentage of the members; more means none.
-    #[arg(long, value_name = "N|P%", requires = "prune", value_parser = super::settings::prune_limit)]
-    pub prune_limit: Option<crate::api::sync::PruneLimit>,
+    /// The most that may be pruned at once: a count or a percentage of the members, or of those of a kind, such as Deployment.apps=2; more means none (repeatable).
+    #[arg(long, value_name = "[KIND=]N|P%", requires = "prune", value_parser = super::settings::prune_limit)]
+    pub prune_limit: Vec<crate::plan::Limit>,
+    /// The revision whose prunes are approved: Namespaces, definitions, PersistentVolumeClaims and what says so go only then, and more than the limits.
+    #[arg(long, value_name = "REVISION", requires = "prune", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub approve_prune: Option<String>,
     /// Take fields that other managers own.
     #[arg(long)]
     pub force_conflicts: bool,

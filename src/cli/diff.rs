@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::args::{ClusterArgs, DiffArgs, Output, PolicyArgs, SetArgs, SourceArgs};
 use super::error::CliError;
-use super::steps::{print_step, summary};
+use super::steps::{print_step, print_waiting, summary};
 use super::{DIFFERENCES, ERRORS, OK, diagnostics, json, settings};
 use crate::plan::Action;
 use crate::reconcile::{Planned, Settings, make_plan, preview};
@@ -86,5 +86,5 @@ fn print(planned: &Planned, settings: &Settings, show: &Show) -> Result<(), CliE
         writeln!(out, "{}", diagnostics::printable(&text))?;
     }
     writeln!(out, "{}", summary(plan))?;
-    Ok(())
+    Ok(print_waiting(&mut out, planned)?)
 }

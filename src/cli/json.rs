@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::api::GroupKind;
 use crate::api::names::API_VERSION;
 use crate::load::{Diagnostic, Origin};
-use crate::plan::{Action, Conflict, Step};
+use crate::plan::{Action, Approval, Conflict, Step};
 use crate::reconcile::{
     Done, Outcome, Overview, Planned, Report, Settings, SyncTree, SyncView, TargetReport,
     TargetView, Tree, Unhealthy,
@@ -27,9 +27,21 @@ struct PlanJson<'a> {
     steps: Vec<StepJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prune_refused: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prune_approval: Option<PruneApprovalJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unreadable_targets: Vec<Value>,
     summary: BTreeMap<&'static str, usize>,
+}
+
+/// What waits for an approval, and how it is given.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PruneApprovalJson<'a> {
+    needed: usize,
+    command: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_revision: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -54,6 +66,8 @@ struct StepJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<&'a Origin>,
     batch: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<Approval>,
     #[serde(skip_serializing_if = "<[Conflict]>::is_empty")]
     conflicts: &'a [Conflict],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,8 +206,10 @@ fn plan_json<'a>(
         plan,
         diagnostics,
         revision,
+        approval,
         ..
     } = planned;
+    let needed = plan.waiting().count();
     let steps = plan
         .steps
         .iter()
@@ -216,6 +232,11 @@ fn plan_json<'a>(
         diagnostics,
         steps,
         prune_refused: plan.prune_refused.as_deref(),
+        prune_approval: (needed > 0).then_some(PruneApprovalJson {
+            needed,
+            command: &approval.command,
+            other_revision: approval.void.as_deref(),
+        }),
         unreadable_targets: unreadable.collect(),
         summary,
     }
@@ -232,6 +253,7 @@ fn step_json<'a>(step: &'a Step, done: Option<&'a Done>) -> StepJson<'a> {
         reason: &step.reason,
         origin: step.origin.as_ref(),
         batch: step.batch,
+        approval: step.approval,
         conflicts: &step.conflicts,
         diff: step.diff.as_deref(),
         outcome: done.map(|done| done.outcome),

@@ -78,9 +78,10 @@ pub fn prepare(
             other_source: None,
             empty: false,
             allow_empty: false,
-            limit: None,
+            limits: &[],
+            approved: false,
             own_namespace: &settings.namespace,
-            members: 0,
+            home: None,
         },
     };
     let plan = build(&inputs);

@@ -88,7 +88,7 @@ pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
     let service = Service {
         cluster,
         shards,
-        configured: Configured::new(said(&first, concurrency)),
+        configured: Configured::new(said(&first, concurrency, &own_namespace)),
         reading,
         metrics,
         health,
@@ -96,7 +96,9 @@ pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
         known,
         hooks,
     };
-    tokio::spawn(follow(following, log, concurrency, readings));
+    let said =
+        move |configuration: &Configuration| said(configuration, concurrency, &own_namespace);
+    tokio::spawn(follow(following, log, said, readings));
     let ended = tokio::select! {
         ended = service.run(stop.clone()) => ended,
         () = end_in_time(&stop) => Ok(()),
@@ -245,7 +247,7 @@ fn take_part(
 async fn follow(
     mut following: Following,
     log: Log,
-    concurrency: usize,
+    said: impl Fn(&Configuration) -> Said,
     readings: mpsc::Sender<Said>,
 ) {
     loop {
@@ -257,17 +259,13 @@ async fn follow(
             // Nothing is logged any more when this fails.
             let _ = log.handle.set(filter);
         }
-        if readings
-            .send(said(&configuration, concurrency))
-            .await
-            .is_err()
-        {
+        if readings.send(said(&configuration)).await.is_err() {
             return;
         }
     }
 }
 
-fn said(configuration: &Configuration, concurrency: usize) -> Said {
+fn said(configuration: &Configuration, concurrency: usize, home: &str) -> Said {
     let Configuration {
         config,
         syncs,
@@ -275,7 +273,7 @@ fn said(configuration: &Configuration, concurrency: usize) -> Said {
         ..
     } = configuration;
     Said {
-        defaults: Defaults::of(config, concurrency),
+        defaults: Defaults::of(config, concurrency, home),
         namespaces: config.namespaces.iter().cloned().collect(),
         syncs: syncs
             .iter()

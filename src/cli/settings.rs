@@ -9,12 +9,34 @@ use super::error::CliError;
 use crate::api::sync::PruneLimit;
 use crate::cluster::{Cluster, ClusterError, ConnectOptions, context_namespace};
 use crate::load::Snapshot;
+use crate::plan::{Limit, quoted};
 use crate::reconcile::Settings;
 use crate::source::git::{Credentials, GitSource, RepositoryUrl, fetch};
 use crate::source::{Limits, directory};
 
-/// Reads a count or a percentage.
-pub fn prune_limit(text: &str) -> Result<PruneLimit, String> {
+/// Reads a limit of everything, `10` or `25%`, or of a kind, `Deployment.apps=2`.
+pub fn prune_limit(text: &str) -> Result<Limit, String> {
+    let Some((kind, most)) = text.split_once('=') else {
+        return Ok(Limit::of_all(count_or_percentage(text)?));
+    };
+    let (kind, group) = match kind.split_once('.') {
+        Some((kind, group)) => (kind, Some(group)),
+        None => (kind, None),
+    };
+    // The name of a resource, such as `deployments`, would limit nothing.
+    let is_kind = kind.starts_with(|c: char| c.is_ascii_uppercase())
+        && kind.chars().all(|c| c.is_ascii_alphanumeric());
+    if !is_kind || !group.is_none_or(is_subdomain) {
+        return Err("give a kind and its group, such as Deployment.apps=2 or Secret=50%".into());
+    }
+    Ok(Limit {
+        kind: Some(kind.to_owned()),
+        group: group.map(str::to_owned),
+        most: count_or_percentage(most)?,
+    })
+}
+
+fn count_or_percentage(text: &str) -> Result<PruneLimit, String> {
     if let Some(count) = text.parse().ok().filter(|_| !text.starts_with('+')) {
         return Ok(PruneLimit::Count(count));
     }
@@ -114,7 +136,9 @@ pub fn online(
     Ok(Settings {
         prune: policy.prune,
         allow_empty: policy.allow_empty,
-        prune_limit: policy.prune_limit.clone(),
+        prune_limits: policy.prune_limit.clone(),
+        approved_prune: policy.approve_prune.clone(),
+        kubectl: kubectl(cluster),
         force_conflicts: policy.force_conflicts,
         concurrency: cluster.requests_in_flight(None),
         ..settings(source, set, namespace)?
@@ -140,7 +164,11 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
         namespace,
         prune: false,
         allow_empty: false,
-        prune_limit: None,
+        prune_limits: Vec::new(),
+        approved_prune: None,
+        home: None,
+        kubectl: "kubectl".to_owned(),
+        remarks: Vec::new(),
         force_conflicts: false,
         wait: None,
         give_way: CancellationToken::new(),
@@ -152,6 +180,17 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
         generation: None,
         cluster_domain: set.cluster_domain.clone(),
         concurrency: 1,
+    })
+}
+
+/// How kubectl is called for the same cluster.
+fn kubectl(args: &ClusterArgs) -> String {
+    let kubeconfig = args.kubeconfig.as_ref();
+    let kubeconfig = kubeconfig.map(|path| ("--kubeconfig", path.display().to_string()));
+    let context = args.context.clone().map(|context| ("--context", context));
+    let flags = kubeconfig.into_iter().chain(context);
+    flags.fold("kubectl".to_owned(), |command, (flag, value)| {
+        format!("{command} {flag} {}", quoted(&value))
     })
 }
 
@@ -267,10 +306,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_are_counts_or_percentages() {
-        assert_eq!(prune_limit("3"), Ok(PruneLimit::Count(3)));
-        assert_eq!(prune_limit("25%"), Ok(PruneLimit::Percent("25%".into())));
-        for wrong in ["", "-1", "101%", "many", "1.5"] {
+    fn limits_are_counts_or_percentages_of_all_or_of_a_kind() {
+        let (count, percent) = (PruneLimit::Count, |text: &str| {
+            PruneLimit::Percent(text.into())
+        });
+        let of = |kind: &str, group: Option<&str>, most| Limit {
+            kind: Some(kind.into()),
+            group: group.map(str::to_owned),
+            most,
+        };
+        for (text, limit) in [
+            ("3", Limit::of_all(count(3))),
+            ("25%", Limit::of_all(percent("25%"))),
+            ("Secret=0", of("Secret", None, count(0))),
+            (
+                "Deployment.apps=50%",
+                of("Deployment", Some("apps"), percent("50%")),
+            ),
+            (
+                "Ingress.networking.k8s.io=1",
+                of("Ingress", Some("networking.k8s.io"), count(1)),
+            ),
+        ] {
+            assert_eq!(prune_limit(text), Ok(limit), "{text}");
+        }
+        for wrong in [
+            "",
+            "-1",
+            "+1",
+            "101%",
+            "many",
+            "1.5",
+            "=1",
+            "Secret=",
+            "Secret=many",
+            "secrets=1",
+            "deployments.apps=1",
+            "Deployment.=1",
+            "Deployment/apps=1",
+        ] {
             assert!(prune_limit(wrong).is_err(), "{wrong}");
         }
     }

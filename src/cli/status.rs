@@ -115,9 +115,12 @@ fn sync_row(sync: &SyncView, now: Timestamp) -> Row<7> {
         last_attempted_revision: _,
         objects,
         drift,
+        prune_waits,
         last_change,
         creation_timestamp,
     } = sync;
+    let why = why_not(readiness).or(drift.as_deref());
+    let notes: Vec<&str> = why.into_iter().chain(prune_waits.as_deref()).collect();
     Row {
         cells: [
             (format!("{namespace}/{name}"), PLAIN),
@@ -131,7 +134,7 @@ fn sync_row(sync: &SyncView, now: Timestamp) -> Row<7> {
             (age(creation_timestamp.as_deref(), now), PLAIN),
             (source.kind.word().to_owned(), PLAIN),
         ],
-        note: why_not(readiness).or(drift.as_deref()).map(str::to_owned),
+        note: (!notes.is_empty()).then(|| notes.join("; ")),
     }
 }
 
@@ -145,6 +148,7 @@ fn target_row(target: &TargetView, now: Timestamp) -> Row<8> {
         instrumented_replicas,
         endpoints,
         coverage_endpoint,
+        drift,
         creation_timestamp,
     } = target;
     let plain = |text: Option<String>| (text.unwrap_or_else(absent), PLAIN);
@@ -159,7 +163,7 @@ fn target_row(target: &TargetView, now: Timestamp) -> Row<8> {
             (age(creation_timestamp.as_deref(), now), PLAIN),
             plain(coverage_endpoint.clone()),
         ],
-        note: why_not(readiness).map(str::to_owned),
+        note: why_not(readiness).or(drift.as_deref()).map(str::to_owned),
     }
 }
 

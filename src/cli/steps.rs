@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::diagnostics::printable;
-use crate::plan::{Action, Plan, Step};
-use crate::reconcile::{Done, Outcome};
+use crate::plan::{Action, Approval, Plan, Step, quoted};
+use crate::reconcile::{Done, Outcome, Planned, PruneApproval};
 
 pub const GOOD: Style = AnsiColor::Green.on_default();
 pub const CHANGE: Style = AnsiColor::Yellow.on_default();
@@ -14,15 +14,42 @@ pub const BAD: Style = AnsiColor::Red.on_default();
 pub const PLAIN: Style = Style::new();
 pub const DIM: Style = Style::new().dimmed();
 
+/// Says what waits for an approval, and how that is given.
+pub fn print_waiting(out: &mut dyn Write, planned: &Planned) -> io::Result<()> {
+    let waiting = planned.plan.waiting().count();
+    if waiting == 0 {
+        return Ok(());
+    }
+    let PruneApproval { command, void, .. } = &planned.approval;
+    let prunes = if waiting == 1 {
+        "prune waits"
+    } else {
+        "prunes wait"
+    };
+    let revision = printable(&planned.revision);
+    writeln!(out, "{waiting} {prunes} for approval of {revision}")?;
+    if let Some(void) = void {
+        let void = printable(void);
+        writeln!(out, "    what is approved is {void}, which is another one")?;
+    }
+    writeln!(out, "    {}", printable(command))?;
+    let flag = format!("--approve-prune {}", quoted(&planned.revision));
+    writeln!(out, "or, with covergence sync, {}", printable(&flag))
+}
+
 /// Prints one step of a plan: what, why, from where, who stands in the way, and the diff.
 pub fn print_step(out: &mut dyn Write, step: &Step) -> io::Result<()> {
     let style = match step.action {
         Action::Create => GOOD,
         Action::Configure => CHANGE,
+        Action::Keep if waits(step) => CHANGE,
         Action::Delete | Action::Refuse => BAD,
         Action::Unchanged | Action::Keep => PLAIN,
     };
-    let word = step.action.word();
+    let word = match step.action {
+        Action::Keep if waits(step) => "wait",
+        action => action.word(),
+    };
     head(out, style, word, step)?;
     writeln!(out, "    {}", printable(&step.reason))?;
     for conflict in &step.conflicts {
@@ -67,8 +94,13 @@ fn head(out: &mut dyn Write, style: Style, word: &str, step: &Step) -> io::Resul
     }
 }
 
+fn waits(step: &Step) -> bool {
+    step.action == Action::Keep && step.approval == Some(Approval::Needed)
+}
+
 /// Counts the actions of a plan, in the order of their weight: `2 to create, 1 to delete, 9 unchanged`.
 pub fn summary(plan: &Plan) -> String {
+    let waiting = plan.steps.iter().filter(|step| waits(step)).count();
     let words = [
         (Action::Create, "to create"),
         (Action::Configure, "to configure"),
@@ -77,7 +109,13 @@ pub fn summary(plan: &Plan) -> String {
         (Action::Keep, "kept"),
         (Action::Unchanged, "unchanged"),
     ];
-    counted(words.map(|(action, word)| (plan.count(action), word)))
+    let count = |(action, word)| match action {
+        Action::Keep => (plan.count(action) - waiting, word),
+        _ => (plan.count(action), word),
+    };
+    let [create, configure, delete, refuse, keep, unchanged] = words.map(count);
+    let waiting = (waiting, "to be approved");
+    counted([create, configure, delete, waiting, refuse, keep, unchanged])
 }
 
 /// Counts outcomes.

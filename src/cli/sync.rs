@@ -9,7 +9,7 @@ use super::diagnostics::printable;
 use super::diff::{self, Show};
 use super::error::CliError;
 use super::progress::Progress;
-use super::steps::outcomes;
+use super::steps::{outcomes, print_waiting};
 use super::{ERRORS, OK, diagnostics, json, settings};
 use crate::cluster::Kind;
 use crate::reconcile::{Planned, Report, Settings, install_kinds, is_good, make_plan, now, sync};
@@ -139,5 +139,5 @@ fn print(planned: &Planned, report: &Report, settings: &Settings) -> Result<(), 
         planned.revision,
         outcomes(&report.done)
     )?;
-    Ok(())
+    Ok(print_waiting(&mut out, planned)?)
 }

@@ -77,16 +77,26 @@ fn print_cells<const N: usize>(
     writeln!(out)
 }
 
-/// Breaks a text between words into printable lines of at most `width` characters; a longer word stays whole.
+/// Breaks a text between words into printable lines of at most `width` characters; a longer word stays whole, and so does
+/// a line that is indented: it is to be copied.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace().map(printable) {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(&word);
+    let mut begin = true;
+    for part in text.split('\n') {
+        if part.starts_with("  ") {
+            lines.push(printable(part));
+            begin = true;
+            continue;
+        }
+        for word in part.split_whitespace().map(printable) {
+            match lines.last_mut().filter(|_| !begin) {
+                Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                    line.push(' ');
+                    line.push_str(&word);
+                }
+                _ => lines.push(word),
             }
-            _ => lines.push(word),
+            begin = false;
         }
     }
     lines
@@ -128,5 +138,9 @@ mod tests {
         );
         assert_eq!(wrap("averylongword and", 5), ["averylongword", "and"]);
         assert_eq!(wrap(" \n", 5), [""; 0]);
+        assert_eq!(
+            wrap("to do it:\n  run this very line\nand then", 9),
+            ["to do it:", "  run this very line", "and then"]
+        );
     }
 }

@@ -61,7 +61,7 @@ impl Kind {
     }
 
     /// The built-in kind CustomResourceDefinition.
-    pub(super) fn definition() -> Self {
+    pub fn definition() -> Self {
         let resource = ApiResource::erase::<CustomResourceDefinition>(&());
         Self {
             resource,

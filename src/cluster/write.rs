@@ -185,11 +185,16 @@ impl Cluster {
             field_manager: Some(FIELD_MANAGER.into()),
             ..PatchParams::default()
         };
-        let request = request(kind, namespace)
-            .patch_metadata(&segment(name), &params, &Patch::Merge(&patch))
-            .map_err(invalid)?;
+        let (objects, patch) = (request(kind, namespace), Patch::Merge(&patch));
+        let whole = self.cache.is_some() && kind.is_ours();
+        let request = if whole {
+            objects.patch(&segment(name), &params, &patch)
+        } else {
+            objects.patch_metadata(&segment(name), &params, &patch)
+        };
         let id = id_of(kind, namespace, name);
-        self.patched(id, request, false).await.map(drop)
+        let patched = self.patched(id, request.map_err(invalid)?, whole).await;
+        patched.map(drop)
     }
 
     /// Sends a patch and notes what it made; `whole` tells whether the answer is the whole object.

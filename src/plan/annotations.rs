@@ -3,11 +3,13 @@
 use serde_json::Value;
 
 use super::live::Live;
+use crate::api::names::PRUNE;
 
 const SYNC_WAVE: &str = "argocd.argoproj.io/sync-wave";
 
 /// Ways to say "do not delete this": key and the value that says it (as one of a comma-separated list).
-const KEEP: [(&str, &str); 10] = [
+const KEEP: [(&str, &str); 11] = [
+    (PRUNE, "disabled"),
     ("kustomize.toolkit.fluxcd.io/prune", "disabled"),
     ("kustomize.toolkit.fluxcd.io/reconcile", "disabled"),
     ("argocd.argoproj.io/sync-options", "Prune=false"),
@@ -58,9 +60,16 @@ const FOREIGN: [(&str, &str); 12] = [
 
 /// Finds what says that a live object is not to be pruned, as `key: value`.
 pub fn keeps(live: &Live) -> Option<String> {
-    said(&KEEP, |key| live_value(live, key)).or_else(|| {
-        said(&CONFIRM, |key| live_value(live, key))
-            .map(|mark| format!("{mark}, and nobody confirmed"))
+    said(&KEEP, |key| live_value(live, key))
+}
+
+/// Finds what says that a live object is pruned only when somebody approves that, as `key: value`. What our own mark says
+/// and nobody understands is not taken for a yes.
+pub fn asks_for_approval(live: &Live) -> Option<String> {
+    said(&CONFIRM, |key| live_value(live, key)).or_else(|| {
+        let value = live_value(live, PRUNE)?;
+        let plainly = value.trim().eq_ignore_ascii_case("enabled");
+        (!plainly).then(|| format!("{PRUNE}: {value}"))
     })
 }
 
@@ -145,7 +154,8 @@ mod tests {
             ))
             .is_some()
         );
-        assert!(keeps(&live("argocd.argoproj.io/sync-options", "Prune=confirm")).is_some());
+        assert!(keeps(&live("argocd.argoproj.io/sync-options", "Prune=confirm")).is_none());
+        assert!(keeps(&live("closurejvm.io/prune", "disabled")).is_some());
         assert!(keeps(&live("argocd.argoproj.io/sync-options", "PruneLast=true")).is_none());
         assert!(keeps(&live("kustomize.toolkit.fluxcd.io/prune", "Disabled")).is_some());
         assert!(keeps(&live("kustomize.toolkit.fluxcd.io/prune", "enabled")).is_none());

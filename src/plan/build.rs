@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value};
-
 use super::child::{child, targets};
 use super::known::Known;
-use super::live::Live;
+use super::leaving::{Leaving, leaving};
 use super::member::member;
 use super::order::{Place, batches, place};
-use super::prune::{PruneRules, judge, may_prune};
+use super::prune::PruneRules;
 use super::step::{Action, Body, Plan, Step};
 use crate::api::ObjectId;
 use crate::render::Desired;
@@ -52,7 +50,10 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
         .map(|desired| member(inputs, desired))
         .collect();
     refuse_twins(&mut steps);
-    let (prunes, prune_refused) = prunes(inputs);
+    let Leaving {
+        steps: prunes,
+        refused: prune_refused,
+    } = leaving(inputs);
     let doomed: BTreeSet<&ObjectId> = prunes
         .iter()
         .filter(|(_, step)| step.action == Action::Delete)
@@ -129,71 +130,6 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
             step.reason = "its depends-on goes round in a circle".into();
         }
     }
-}
-
-/// Steps with their places, and why nothing is pruned, if so.
-type Prunes = (Vec<(Place, Step)>, Option<String>);
-
-/// Judges the members that have left the source.
-fn prunes(inputs: &Inputs<'_>) -> Prunes {
-    // A server may serve one object under two groups (an Ingress of `extensions` and of `networking.k8s.io`): a member
-    // that the source now asks for under the other one has not left it.
-    let wanted: BTreeSet<&str> = inputs
-        .desired
-        .iter()
-        .filter_map(|d| Some(inputs.known.live(&d.id)?.uid.as_str()))
-        .collect();
-    let left: Vec<(&ObjectId, &Live)> = inputs
-        .known
-        .members
-        .iter()
-        .map(|(id, live)| (id, &**live))
-        .filter(|(id, live)| !inputs.index.contains_key(id) && !wanted.contains(live.uid.as_str()))
-        .collect();
-    let verdicts: Vec<(Action, String)> = left
-        .iter()
-        .map(|(id, live)| judge(id, live, &inputs.prune))
-        .collect();
-    let candidates = verdicts
-        .iter()
-        .filter(|(action, _)| *action == Action::Delete)
-        .count();
-    let refused = if candidates > 0 {
-        may_prune(&inputs.prune, candidates).err()
-    } else {
-        None
-    };
-    let steps = left
-        .into_iter()
-        .zip(verdicts)
-        .map(|((id, live), (action, reason))| {
-            let (action, reason) = match (&refused, action) {
-                (Some(why), Action::Delete) if inputs.prune.enabled => {
-                    (Action::Refuse, format!("it has left the source, but {why}"))
-                }
-                (Some(why), Action::Delete) => {
-                    (Action::Keep, format!("it has left the source; {why}"))
-                }
-                _ => (action, reason),
-            };
-            let mut step = Step::new(id.clone(), action, reason);
-            step.expected = Some(live.expected());
-            if action == Action::Delete {
-                step.body = Body::Prune;
-            }
-            (place(id, &annotations_of(live)), step)
-        });
-    (steps.collect(), refused.filter(|_| inputs.prune.enabled))
-}
-
-/// The part of a live object that [`place`] reads.
-fn annotations_of(live: &Live) -> Value {
-    let annotations: Map<String, Value> = live
-        .annotations
-        .iter()
-        .map(|(key, value)| (key.to_owned(), Value::String(value.to_owned())))
-        .collect();
-    serde_json::json!({ "metadata": { "annotations": annotations } })
 }
 
 /// Deletes come last, in the reverse of the order in which things are made; then the Services whose Deployment went.

@@ -1,6 +1,7 @@
 //! Desired x live -> plan: what is to be done, in which order, and what must not be. Pure.
 
 mod annotations;
+mod approval;
 mod build;
 mod child;
 mod classify;
@@ -9,6 +10,8 @@ mod fields;
 mod health;
 mod hold;
 mod known;
+mod leaving;
+mod limit;
 mod live;
 mod managed;
 mod managers;
@@ -24,6 +27,7 @@ mod string_map;
 mod tests;
 
 pub use annotations::unreadable_wave;
+pub use approval::{Approval, approve_command, quoted};
 pub use build::{Index, Inputs, build, index};
 pub use child::{child_id, deployment_of};
 pub use classify::{drift_of, is_as_applied};
@@ -31,6 +35,7 @@ pub use diff::diff;
 pub use health::{Health, health};
 pub use hold::hold_back;
 pub use known::Known;
+pub use limit::Limit;
 pub use live::{Live, ManagedFields};
 pub use managers::other_managers;
 pub use member::maybe_scaled;

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::annotations::{keeps, leaves_alone};
+use super::approval::{Approval, needs_approval};
 use super::classify::is_orphaned_child;
+use super::limit::Limit;
 use super::live::Live;
 use super::step::{Action, Expected, Step};
-use crate::api::sync::PruneLimit;
 use crate::api::{GroupKind, ObjectId, names};
 
 /// What the whole run knows that bears on pruning.
@@ -26,12 +27,14 @@ pub struct PruneRules<'a> {
     pub empty: bool,
     /// Whether an empty source may prune everything.
     pub allow_empty: bool,
-    /// The most that may go at once.
-    pub limit: Option<&'a PruneLimit>,
+    /// The most that may go at once; all of them hold.
+    pub limits: &'a [Limit],
+    /// Whether somebody has approved the prunes of this revision.
+    pub approved: bool,
     /// Namespace of the Sync itself.
     pub own_namespace: &'a str,
-    /// All members of the set that are in the cluster.
-    pub members: usize,
+    /// Namespace of the controller itself, if one is at work.
+    pub home: Option<&'a str>,
 }
 
 impl PruneRules<'_> {
@@ -44,18 +47,19 @@ impl PruneRules<'_> {
             other_source: None,
             empty: true,
             allow_empty: false,
-            limit: None,
+            limits: &[],
+            approved: false,
             own_namespace: "",
-            members: 0,
+            home: None,
         }
     }
 }
 
-/// Decides whether anything may be pruned.
+/// Decides whether anything may be pruned, limits aside.
 ///
 /// # Errors
 /// Why not; every candidate is then kept.
-pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String> {
+pub fn may_prune(rules: &PruneRules<'_>) -> Result<(), String> {
     let PruneRules {
         enabled,
         complete,
@@ -63,9 +67,10 @@ pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String
         other_source,
         empty,
         allow_empty,
-        limit,
+        limits: _,
+        approved: _,
         own_namespace: _,
-        members,
+        home: _,
     } = rules;
     if !enabled {
         return Err("pruning is off; --prune deletes what has left the source".into());
@@ -88,24 +93,6 @@ pub fn may_prune(rules: &PruneRules<'_>, candidates: usize) -> Result<(), String
         return Err(
             "the source holds no object at all; --allow-empty says that this is meant".into(),
         );
-    }
-    let Some(limit) = limit else { return Ok(()) };
-    let most = match limit {
-        PruneLimit::Count(most) => *most as usize,
-        PruneLimit::Percent(text) => {
-            let percent: usize = text
-                .strip_suffix('%')
-                .and_then(|digits| digits.parse().ok())
-                .ok_or_else(|| {
-                    format!("the prune limit {text:?} is neither a count nor a percentage")
-                })?;
-            members * percent / 100
-        }
-    };
-    if candidates > most {
-        return Err(format!(
-            "{candidates} of {members} objects would go, and the prune limit allows {most}"
-        ));
     }
     Ok(())
 }
@@ -135,7 +122,7 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
     if live.deletion_timestamp.is_some() {
         return (Action::Keep, "it is being deleted already".into());
     }
-    if let Some(why) = vital(id, live, rules.own_namespace) {
+    if let Some(why) = vital(id, live, rules.own_namespace, rules.home) {
         return (Action::Keep, format!("it has left the source, but {why}"));
     }
     (Action::Delete, "it has left the source".into())
@@ -144,7 +131,7 @@ pub fn judge(id: &ObjectId, live: &Live, rules: &PruneRules<'_>) -> (Action, Str
 /// Tells whether an object of a source could be pruned, should it leave: by what it is, and by its own marks.
 pub(super) fn may_ever_go(id: &ObjectId, object: &Value, own_namespace: &str) -> bool {
     Live::from_object(object)
-        .is_ok_and(|live| stays(&live).is_none() && vital(id, &live, own_namespace).is_none())
+        .is_ok_and(|live| stays(&live).is_none() && vital(id, &live, own_namespace, None).is_none())
 }
 
 /// Finds what says that a live object is not to be deleted, or not to be touched at all.
@@ -160,7 +147,12 @@ pub fn still_goes(step: &Step, planned: &Expected, live: &Live) -> bool {
             owner.kind == target.group_kind.kind && owner.name == target.name
         }
         (Some(_), None) => is_orphaned_child(live),
-        (None, None) => live.shows_that_we_labelled_it() && stays(live).is_none(),
+        (None, None) => {
+            let approved = step.approval == Some(Approval::Given);
+            live.shows_that_we_labelled_it()
+                && stays(live).is_none()
+                && (approved || needs_approval(&step.id, live).is_none())
+        }
         (None, Some(_)) => false,
     };
     live.uid == planned.uid && ours
@@ -170,7 +162,12 @@ pub fn still_goes(step: &Step, planned: &Expected, live: &Live) -> bool {
 const BOOTSTRAPPED: &str = "kubernetes.io/bootstrapping";
 
 /// Says why an object is never pruned, whatever the source says.
-fn vital(id: &ObjectId, live: &Live, own_namespace: &str) -> Option<&'static str> {
+fn vital(
+    id: &ObjectId,
+    live: &Live,
+    own_namespace: &str,
+    home: Option<&str>,
+) -> Option<&'static str> {
     let system = ["default", "kube-system", "kube-public", "kube-node-lease"];
     // A definition is named `<plural>.<group>`.
     let is_ours = |name: &str| name.split_once('.').is_some_and(|(_, g)| g == names::GROUP);
@@ -179,6 +176,7 @@ fn vital(id: &ObjectId, live: &Live, own_namespace: &str) -> Option<&'static str
         ("", "Namespace") if name == own_namespace => {
             Some("it holds the inventory of this very set")
         }
+        ("", "Namespace") if Some(name) == home => Some("the controller itself runs in it"),
         ("", "Namespace") if system.contains(&name) => {
             Some("it is a namespace of Kubernetes itself")
         }
@@ -238,71 +236,35 @@ mod tests {
             other_source: None,
             empty: false,
             allow_empty: false,
-            limit: None,
+            limits: &[],
+            approved: false,
             own_namespace: "ops",
-            members: 10,
+            home: Some("covergence-system"),
         }
     }
 
     #[test]
     fn c30_partial_and_empty_sources_prune_nothing() {
-        assert!(may_prune(&rules(), 10).is_ok());
-        assert!(
-            may_prune(
-                &PruneRules {
-                    complete: false,
-                    ..rules()
-                },
-                1
-            )
-            .is_err_and(|e| e.contains("completely"))
-        );
-        let empty = PruneRules {
-            empty: true,
-            ..rules()
+        let judge = |change: fn(&mut PruneRules<'_>)| {
+            let mut rules = rules();
+            change(&mut rules);
+            may_prune(&rules)
         };
-        assert!(may_prune(&empty, 1).is_err_and(|e| e.contains("--allow-empty")));
-        assert!(
-            may_prune(
-                &PruneRules {
-                    allow_empty: true,
-                    ..empty
-                },
-                1
-            )
-            .is_ok()
-        );
-        assert!(
-            may_prune(
-                &PruneRules {
-                    enabled: false,
-                    ..rules()
-                },
-                1
-            )
-            .is_err()
-        );
-    }
-
-    #[test]
-    fn the_limit_is_a_count_or_a_part_of_the_members() {
-        for (limit, candidates, allowed) in [
-            (PruneLimit::Count(2), 2, true),
-            (PruneLimit::Count(2), 3, false),
-            (PruneLimit::Percent("25%".into()), 2, true),
-            (PruneLimit::Percent("25%".into()), 3, false),
-            (PruneLimit::Percent("many".into()), 1, false),
-        ] {
-            let rules = PruneRules {
-                limit: Some(&limit),
-                ..rules()
-            };
-            assert_eq!(
-                may_prune(&rules, candidates).is_ok(),
-                allowed,
-                "{limit:?} {candidates}"
-            );
-        }
+        assert_eq!(judge(|_| {}), Ok(()));
+        assert!(judge(|it| it.complete = false).is_err_and(|why| why.contains("completely")));
+        assert!(judge(|it| it.empty = true).is_err_and(|why| why.contains("--allow-empty")));
+        assert!(judge(|it| it.enabled = false).is_err());
+        let meant = judge(|it| {
+            it.empty = true;
+            it.allow_empty = true;
+        });
+        assert_eq!(meant, Ok(()));
+        // Who approves a prune says nothing of what could not be read.
+        let partial = judge(|it| {
+            it.approved = true;
+            it.complete = false;
+        });
+        assert!(partial.is_err());
     }
 
     #[test]
@@ -320,6 +282,8 @@ mod tests {
         let judge = |id: ObjectId| judge(&id, &labelled, &rules()).0;
         assert_eq!(judge(id("", "Namespace", "ops")), Action::Keep);
         assert_eq!(judge(id("", "Namespace", "kube-system")), Action::Keep);
+        let home = "covergence-system";
+        assert_eq!(judge(id("", "Namespace", home)), Action::Keep);
         assert_eq!(judge(id("", "ServiceAccount", "default")), Action::Keep);
         assert_eq!(judge(id("", "Namespace", "shop")), Action::Delete);
         assert_eq!(
@@ -372,5 +336,12 @@ mod tests {
         ] {
             assert!(!goes(kept.clone()), "{kept}");
         }
+        let confirm = serde_json::json!({ "annotations": { "closurejvm.io/prune": "confirm" } });
+        assert!(!goes(confirm.clone()));
+        let approved = Step {
+            approval: Some(Approval::Given),
+            ..step.clone()
+        };
+        assert!(still_goes(&approved, &planned, &live(confirm)));
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::approval::Approval;
 use crate::api::ObjectId;
 use crate::load::Origin;
 use crate::render::Target;
@@ -128,6 +129,8 @@ pub struct Step {
     pub drift: bool,
     /// The live object, when there is one.
     pub expected: Option<Expected>,
+    /// How it stands with the approval that pruning it takes, if it takes one.
+    pub approval: Option<Approval>,
     /// What is sent.
     pub body: Body,
     /// Unified diff of live against the server's dry run; secrets are masked. Filled in by a preview.
@@ -150,6 +153,7 @@ impl Step {
             conflicts: Vec::new(),
             drift: false,
             expected: None,
+            approval: None,
             body: Body::None,
             diff: None,
         }
@@ -172,7 +176,14 @@ pub struct Plan {
 impl Plan {
     /// Tells whether the cluster differs from what the source asks for.
     pub fn has_differences(&self) -> bool {
-        self.steps.iter().any(|step| step.action.is_difference())
+        let mut steps = self.steps.iter();
+        steps.any(|step| step.action.is_difference() || step.approval.is_some())
+    }
+
+    /// The steps that wait until somebody approves the prunes of this revision.
+    pub fn waiting(&self) -> impl Iterator<Item = &Step> {
+        let steps = self.steps.iter();
+        steps.filter(|step| step.approval == Some(Approval::Needed))
     }
 
     /// Counts the steps of an action.

@@ -8,6 +8,7 @@ use super::fields::Fields;
 use super::live::{ManagedFields, Owner};
 use super::*;
 use crate::api::names::APPLIED_DIGEST;
+use crate::api::sync::PruneLimit;
 use crate::api::{GroupKind, ObjectId};
 use crate::load::{Origin, Position};
 use crate::render::{Deployment, Desired, Target, coverage_service, stamp, with_owner};
@@ -107,7 +108,29 @@ fn applied(object: &Value) -> Live {
 }
 
 fn plan(desired: &[Desired], known: &Known) -> Plan {
+    plan_with(desired, known, |_| {})
+}
+
+/// The same by other rules of pruning.
+fn plan_with<'a>(
+    desired: &[Desired],
+    known: &Known,
+    change: impl FnOnce(&mut PruneRules<'a>),
+) -> Plan {
     let index = index(desired);
+    let mut prune = PruneRules {
+        enabled: true,
+        complete: true,
+        unseen: None,
+        other_source: None,
+        empty: desired.is_empty(),
+        allow_empty: false,
+        limits: &[],
+        approved: false,
+        own_namespace: "n",
+        home: None,
+    };
+    change(&mut prune);
     build(&Inputs {
         desired,
         index: &index,
@@ -115,17 +138,7 @@ fn plan(desired: &[Desired], known: &Known) -> Plan {
         applyset: SET,
         force_conflicts: false,
         serve_targets: true,
-        prune: PruneRules {
-            enabled: true,
-            complete: true,
-            unseen: None,
-            other_source: None,
-            empty: desired.is_empty(),
-            allow_empty: false,
-            limit: None,
-            own_namespace: "n",
-            members: known.members.len(),
-        },
+        prune,
     })
 }
 
@@ -371,35 +384,89 @@ fn c27_replicas_belong_to_the_autoscaler_where_there_is_one() {
 }
 
 #[test]
-fn pruning_stops_at_the_limit_and_says_so() {
+fn pruning_stops_at_the_limit_and_an_approval_lifts_it() {
     let (source, mut known) = ([config("a")], Known::default());
     for name in ["a", "b", "c"] {
         member(&mut known, &config(name));
     }
-    let index = index(&source);
-    let limit = crate::api::sync::PruneLimit::Count(1);
-    let plan = build(&Inputs {
-        desired: &source,
-        index: &index,
-        known: &known,
-        applyset: SET,
-        force_conflicts: false,
-        serve_targets: true,
-        prune: PruneRules {
-            enabled: true,
-            complete: true,
-            unseen: None,
-            other_source: None,
-            empty: false,
-            allow_empty: false,
-            limit: Some(&limit),
-            own_namespace: "n",
-            members: 3,
-        },
-    });
+    let limits = [Limit::of_all(PruneLimit::Count(1))];
+    let plan = plan_with(&source, &known, |rules| rules.limits = &limits);
     assert_eq!(plan.count(Action::Delete), 0);
     assert_eq!(plan.count(Action::Refuse), 2);
+    assert_eq!(plan.waiting().count(), 2);
     assert!(plan.prune_refused.is_some_and(|why| why.contains("2 of 3")));
+
+    let plan = plan_with(&source, &known, |rules| {
+        rules.limits = &limits;
+        rules.approved = true;
+    });
+    assert_eq!(plan.count(Action::Delete), 2);
+    assert_eq!((plan.waiting().count(), plan.prune_refused), (0, None));
+}
+
+/// A claim, an object that asks for it, and one that may go.
+fn to_confirm() -> (Vec<Desired>, Known) {
+    let mut known = Known::default();
+    let claim = desired("v1", "PersistentVolumeClaim", "data", json!({}));
+    let mut marked = config("marked");
+    Arc::make_mut(&mut marked.object)["metadata"]["annotations"] =
+        json!({ "closurejvm.io/prune": "confirm" });
+    for left in [claim, marked, config("plain")] {
+        member(&mut known, &left);
+    }
+    member(&mut known, &config("a"));
+    (vec![config("a")], known)
+}
+
+#[test]
+fn what_needs_an_approval_waits_and_the_rest_goes_in_the_same_run() {
+    let (source, known) = to_confirm();
+    // One may go at once: those that wait do not count.
+    let limits = [Limit::of_all(PruneLimit::Count(1))];
+    let plan = plan_with(&source, &known, |rules| rules.limits = &limits);
+    let told = |plan: &Plan| -> Vec<(Action, Option<Approval>, String)> {
+        let steps = plan.steps.iter();
+        steps
+            .map(|step| (step.action, step.approval, step.id.name.clone()))
+            .collect()
+    };
+    let mut waiting = told(&plan);
+    waiting.sort_by(|a, b| a.2.cmp(&b.2));
+    assert_eq!(
+        waiting,
+        [
+            (Action::Unchanged, None, "a".into()),
+            (Action::Keep, Some(Approval::Needed), "data".into()),
+            (Action::Keep, Some(Approval::Needed), "marked".into()),
+            (Action::Delete, None, "plain".into()),
+        ]
+    );
+    assert_eq!(plan.prune_refused, None);
+
+    let plan = plan_with(&source, &known, |rules| rules.approved = true);
+    assert_eq!(plan.count(Action::Delete), 3);
+    let given = |step: &&Step| step.approval == Some(Approval::Given);
+    assert_eq!(plan.steps.iter().filter(given).count(), 2);
+    assert_eq!(plan.waiting().count(), 0);
+}
+
+#[test]
+fn an_approval_is_no_leave_to_prune_what_may_not_be_pruned_at_all() {
+    let (source, known) = to_confirm();
+    let refused = plan_with(&source, &known, |rules| {
+        rules.approved = true;
+        rules.unseen = Some("secrets cannot be listed");
+    });
+    assert_eq!(refused.count(Action::Delete), 0);
+    assert_eq!(
+        (refused.count(Action::Refuse), refused.waiting().count()),
+        (3, 0)
+    );
+    let off = plan_with(&source, &known, |rules| {
+        rules.approved = true;
+        rules.enabled = false;
+    });
+    assert_eq!((off.count(Action::Keep), off.waiting().count()), (3, 0));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use crate::api::{GroupKind, Scope};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{
-    Action, Body, Health, Live, Plan, Step, health, judge_contents, takes_others_along,
+    Action, Approval, Body, Health, Live, Plan, Step, health, judge_contents, takes_others_along,
 };
 
 /// Longer than any API that works needs to name its kinds.
@@ -28,6 +28,7 @@ pub async fn guard_contents(cluster: &Cluster, plan: &mut Plan) -> Result<(), Cl
         if let Err(why) = judge_contents(&look.staying(cluster, step, &going).await) {
             step.action = Action::Refuse;
             step.reason = why;
+            step.approval = None;
             step.body = Body::None;
         }
     }
@@ -50,21 +51,23 @@ pub async fn look_again(
     judge_contents(&staying).map_err(ClusterError::Changed)
 }
 
-/// The uids of all that a plan deletes.
+/// The uids of all that a plan deletes. Where something waits for an approval, what waits with it counts: it is approved
+/// together.
 pub fn going(plan: &Plan) -> BTreeSet<String> {
-    let deletes = plan
-        .steps
-        .iter()
-        .filter(|step| step.action == Action::Delete);
-    deletes
+    let going = plan.steps.iter();
+    going
+        .filter(|step| step.action == Action::Delete || waits(step))
         .filter_map(|step| Some(step.expected.as_ref()?.uid.clone()))
         .collect()
 }
 
 fn takes_along(step: &Step) -> bool {
-    step.action == Action::Delete
-        && step.body == Body::Prune
-        && takes_others_along(&step.id.group_kind)
+    let goes = step.action == Action::Delete && step.body == Body::Prune;
+    (goes || waits(step)) && takes_others_along(&step.id.group_kind)
+}
+
+fn waits(step: &Step) -> bool {
+    step.action == Action::Keep && step.approval == Some(Approval::Needed)
 }
 
 /// What a cluster serves at a moment.

@@ -1,6 +1,7 @@
 //! Drives the pipeline against a cluster.
 
 mod access;
+mod approval;
 mod clock;
 mod compute;
 pub mod configuration;
@@ -26,6 +27,7 @@ mod tree;
 mod wait;
 
 pub use access::Access;
+pub use approval::{PruneApproval, Waits};
 pub use clock::now;
 pub use outcome::{Done, Outcome};
 pub use overview::{Overview, Readiness, Ready, Scope, SourceView, SyncView, TargetView, overview};

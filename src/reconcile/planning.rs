@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::approval::PruneApproval;
 use super::compute::compute;
 use super::contents::guard_contents;
 use super::parent::{check_tooling, other_source};
@@ -22,6 +23,8 @@ pub struct Planned {
     pub diagnostics: Vec<Diagnostic>,
     /// The revision that was read.
     pub revision: String,
+    /// What people have said about its prunes.
+    pub approval: PruneApproval,
 }
 
 impl Planned {
@@ -51,6 +54,7 @@ pub async fn make_plan(
     add_excerpts(&mut found, snapshot);
     diagnostics.extend(found);
     let applyset = settings.applyset();
+    let approval = PruneApproval::of(survey.parent.as_ref(), settings, &snapshot.revision);
     let inputs = Inputs {
         desired: &survey.desired,
         index: &index(&survey.desired),
@@ -65,9 +69,10 @@ pub async fn make_plan(
             other_source: other_source(survey.parent.as_ref(), settings),
             empty: survey.desired.is_empty(),
             allow_empty: settings.allow_empty,
-            limit: settings.prune_limit.as_ref(),
+            limits: &settings.prune_limits,
+            approved: approval.given,
             own_namespace: &settings.namespace,
-            members: survey.known.members.len(),
+            home: settings.home.as_deref(),
         },
     };
     let mut plan = compute(|| build(&inputs));
@@ -77,6 +82,7 @@ pub async fn make_plan(
         survey,
         diagnostics,
         revision: snapshot.revision.clone(),
+        approval,
     })
 }
 

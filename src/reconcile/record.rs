@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Done, Outcome};
+use super::{Done, Outcome, Waits};
 use crate::api::condition::{ConditionStatus, Finding, conditions};
 use crate::api::sync::{ObjectCount, Run, SyncStatus};
 
@@ -26,6 +26,10 @@ pub struct Facts<'a> {
     pub trouble: Option<&'a str>,
     /// What others have changed and is left so, if anything.
     pub drifted: Option<String>,
+    /// What waits until somebody approves its prune, if anything.
+    pub waits: Option<Waits>,
+    /// What else is to be told of a run that went well.
+    pub remarks: &'a [String],
     /// The request that this run answers.
     pub requested_at: Option<&'a str>,
     /// Generation of the Sync's spec.
@@ -55,7 +59,12 @@ pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
             type_: "Ready",
             status: ConditionStatus::True,
             reason: "ReconciliationSucceeded",
-            message: format!("applied revision {}", facts.revision),
+            message: [&format!("applied revision {}", facts.revision)]
+                .into_iter()
+                .chain(facts.remarks)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join("; "),
         }
     } else {
         let message = match facts.trouble {
@@ -79,7 +88,13 @@ pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
         reason: "DriftDetected",
         message: what.clone(),
     });
-    let findings = [finding].into_iter().chain(drifted).collect();
+    let waits = facts.waits.as_ref().map(|waits| Finding {
+        type_: "PruneWaits",
+        status: ConditionStatus::True,
+        reason: waits.reason,
+        message: waits.message.clone(),
+    });
+    let findings = [finding].into_iter().chain(drifted).chain(waits).collect();
     let run = Run {
         time: facts.now.to_owned(),
         revision: facts.revision.to_owned(),
@@ -146,6 +161,8 @@ mod tests {
             done,
             trouble: None,
             drifted: None,
+            waits: None,
+            remarks: &[],
             requested_at: None,
             generation: Some(1),
             now,
@@ -170,6 +187,43 @@ mod tests {
         let second = record(&facts(&done(Outcome::Unchanged), "t2"), &first);
         assert_eq!(first, second);
         assert_eq!(first.runs.len(), 1);
+    }
+
+    #[test]
+    fn a_prune_that_waits_is_told_beside_being_ready() {
+        let waits = Waits {
+            reason: "ApprovalNeeded",
+            objects: 1,
+            message: "Namespace a; to approve: …".into(),
+        };
+        let facts = Facts {
+            waits: Some(waits),
+            remarks: &["1 prune waits for approval".into()],
+            ..facts(&[], "t1")
+        };
+        let status = record(&facts, &SyncStatus::default());
+        let told: Vec<_> = status
+            .conditions
+            .iter()
+            .map(|c| (&*c.type_, c.status, &*c.reason, &*c.message))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (
+                    "Ready",
+                    ConditionStatus::True,
+                    "ReconciliationSucceeded",
+                    "applied revision r; 1 prune waits for approval"
+                ),
+                (
+                    "PruneWaits",
+                    ConditionStatus::True,
+                    "ApprovalNeeded",
+                    "Namespace a; to approve: …"
+                ),
+            ]
+        );
     }
 
     #[test]

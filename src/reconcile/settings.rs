@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::names;
-use crate::api::sync::PruneLimit;
+use crate::plan::Limit;
 
 /// What one run is asked to do.
 #[derive(Clone, Debug)]
@@ -27,8 +27,16 @@ pub struct Settings {
     pub prune: bool,
     /// Whether an empty source may prune everything.
     pub allow_empty: bool,
-    /// The most that may be pruned at once.
-    pub prune_limit: Option<PruneLimit>,
+    /// The most that may be pruned at once; all of them hold.
+    pub prune_limits: Vec<Limit>,
+    /// The revision whose prunes are approved for this run, whatever the Sync says.
+    pub approved_prune: Option<String>,
+    /// Namespace of the controller itself, if one is at work.
+    pub home: Option<String>,
+    /// How kubectl is called for this cluster.
+    pub kubectl: String,
+    /// What else is to be told of the spec.
+    pub remarks: Vec<String>,
     /// Whether fields that other managers own are taken.
     pub force_conflicts: bool,
     /// How long to wait until all objects are healthy; not at all when absent.

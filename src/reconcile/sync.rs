@@ -6,12 +6,13 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::Instant;
 
+use super::approval::spend;
 use super::execute::Execution;
 use super::inventory::Inventory;
 use super::parent::{keep_inventory, other_source, read_parent};
 use super::targets::{Facts as TargetFacts, TargetReport, report_targets};
 use super::wait::{Unhealthy, Waiting, wait_until_current};
-use super::{Access, Done, Outcome, Planned, Settings, Survey, record};
+use super::{Access, Done, Outcome, Planned, Settings, Survey, Waits, record};
 use crate::api::ObjectId;
 use crate::api::digest::sha256;
 use crate::api::names::{API_VERSION, SYNC};
@@ -119,6 +120,11 @@ pub async fn sync(
             .trouble
             .push(format!("the inventory names more than there is: {error}"));
     }
+    if let Err(error) = spend(access, &kind, &planned, &report.done, settings).await {
+        report.trouble.push(format!(
+            "the approval of these prunes was used and is still there: {error}"
+        ));
+    }
     let generation = written.and_then(|live| live.generation);
     let previous = record::previous(planned.survey.parent.as_ref());
     report.status = status(&run, &planned, &report, &previous, generation);
@@ -205,6 +211,12 @@ fn status(
     };
     let digest = rendered_digest(&survey.desired);
     let trouble = trouble(planned, report);
+    let waits = planned.waits();
+    let mut remarks = run.settings.remarks.clone();
+    remarks.extend(waits.as_ref().map(|Waits { objects, .. }| match objects {
+        1 => "1 prune waits for approval".to_owned(),
+        more => format!("{more} prunes wait for approval"),
+    }));
     let facts = record::Facts {
         revision: &planned.revision,
         digest: &digest,
@@ -212,6 +224,8 @@ fn status(
         done: &report.done,
         trouble: trouble.as_deref(),
         drifted: drifted(planned, &report.done),
+        waits,
+        remarks: &remarks,
         requested_at: run.settings.requested_at.as_deref(),
         // A spec that was edited meanwhile is not what was done.
         generation: run.settings.generation.or(generation).or_else(known),
@@ -353,7 +367,7 @@ fn trouble(planned: &Planned, report: &Report) -> Option<String> {
                 .plan
                 .prune_refused
                 .as_ref()
-                .map(|why| format!("nothing was pruned: {why}"))
+                .map(|why| nothing_was_pruned(planned, why))
         })
         .or_else(|| {
             report
@@ -362,6 +376,15 @@ fn trouble(planned: &Planned, report: &Report) -> Option<String> {
                 .map(|u| format!("{} is not healthy: {}", u.id, u.health))
         })
         .or_else(|| report.trouble.first().cloned())
+}
+
+/// What only a limit keeps from going, an approval lets go.
+fn nothing_was_pruned(planned: &Planned, why: &str) -> String {
+    let how = match planned.waits() {
+        Some(_) => "; raise the limit, or approve it (PruneWaits tells how)",
+        None => "",
+    };
+    format!("nothing was pruned: {why}{how}")
 }
 
 /// What others have changed and this run leaves so: three of the objects, and how many more.

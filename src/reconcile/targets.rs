@@ -82,20 +82,30 @@ pub async fn report_targets(
         .filter_map(|target| present(target, &results))
         .collect();
     refresh_deployments(facts, &present, &results, known, fresh).await?;
-    let states: Vec<(Target, Option<Deployment>, Intent)> = present
+    let states: Vec<State> = present
         .into_iter()
         .map(|target| {
             let deployment = deployment_of(&target, facts.index, known);
-            let intent = intent(&target, deployment.as_ref(), &services);
-            (target, deployment, intent)
+            State {
+                intent: intent(&target, deployment.as_ref(), &services),
+                drifted: drifted(&target, &services),
+                deployment,
+                target,
+            }
         })
         .collect();
     let applied = states
         .iter()
-        .filter(|(.., intent)| matches!(intent, Intent::Applied))
-        .map(|(target, ..)| target);
+        .filter(|state| matches!(state.intent, Intent::Applied))
+        .map(|state| &state.target);
     let counts = endpoint_counts(facts.cluster, applied).await?;
-    let write = |(target, deployment, intent): (Target, Option<Deployment>, Intent)| {
+    let write = |state: State| {
+        let State {
+            target,
+            deployment,
+            intent,
+            drifted,
+        } = state;
         let service = match intent {
             Intent::Applied => {
                 let count = |counts: &BTreeMap<_, _>| {
@@ -109,6 +119,7 @@ pub async fn report_targets(
             &target,
             deployment.as_ref(),
             &service,
+            drifted,
             facts.cluster_domain,
             facts.now,
         );
@@ -119,6 +130,15 @@ pub async fn report_targets(
         .buffered(facts.concurrency.max(1))
         .collect()
         .await)
+}
+
+/// A Target that is in the cluster, and what its status is made of.
+struct State {
+    target: Target,
+    deployment: Option<Deployment>,
+    intent: Intent,
+    /// What others have changed of its Service and is left so.
+    drifted: Option<String>,
 }
 
 enum Intent {
@@ -164,6 +184,13 @@ fn intent(target: &Target, deployment: Option<&Deployment>, services: &Results<'
             Intent::Other(ServiceState::Failed(reason, done.message.clone()))
         }
     }
+}
+
+/// Says what others have changed of a Target's Service, if the run leaves it so.
+fn drifted(target: &Target, services: &Results<'_>) -> Option<String> {
+    let (step, done) = services.get(&target.id())?;
+    let left = step.drift && done.outcome == Outcome::Kept;
+    left.then(|| format!("{}: {}", step.id, done.message))
 }
 
 /// Reads again those Deployments whose rollout may have gone on.

@@ -16,22 +16,30 @@ pub enum ServiceState {
     Failed(&'static str, String),
 }
 
-/// Computes the whole status; `now` (RFC 3339) is used only for conditions that flip.
+/// Computes the whole status; `now` (RFC 3339) is used only for conditions that flip. `drifted` is what others have changed
+/// of the Service and is left so.
 pub fn status(
     target: &Target,
     deployment: Option<&Deployment>,
     service: &ServiceState,
+    drifted: Option<String>,
     cluster_domain: &str,
     now: &str,
 ) -> TargetStatus {
     let enabled = target.spec.agents.coverage.enabled;
     let rollout = deployment.map(|d| &d.rollout);
     let phase = phase(enabled, rollout, service);
-    let findings = vec![
+    let mut findings = vec![
         ready(phase, target, rollout, service),
         service_ready(service),
         agent_injected(target, rollout),
     ];
+    findings.extend(drifted.map(|message| Finding {
+        type_: "Drifted",
+        status: ConditionStatus::True,
+        reason: "DriftDetected",
+        message,
+    }));
     let generation = target.live.as_ref().and_then(|live| live.generation);
     let previous = target
         .live
@@ -204,7 +212,7 @@ mod tests {
             })),
             Err(no) => ServiceState::Absent(no),
         };
-        status(target, deployment, &service, "cluster.local", "t")
+        status(target, deployment, &service, None, "cluster.local", "t")
     }
 
     #[test]
@@ -292,6 +300,31 @@ mod tests {
     }
 
     #[test]
+    fn a_service_that_is_left_as_others_want_it_is_told_beside_the_rest() {
+        let (target, deployment) = (target(true, true), deployment(1, 1, 1, 1));
+        let service = ServiceState::Applied(Some(EndpointCount { ready: 1, total: 1 }));
+        let judge = |drifted| {
+            let drifted: Option<String> = drifted;
+            status(
+                &target,
+                Some(&deployment),
+                &service,
+                drifted,
+                "cluster.local",
+                "t",
+            )
+            .conditions
+        };
+        let fought = judge(Some("it was changed again".into()));
+        assert_eq!(fought[..3], judge(None));
+        let told = (&*fought[3].type_, fought[3].status, &*fought[3].message);
+        assert_eq!(
+            told,
+            ("Drifted", ConditionStatus::True, "it was changed again")
+        );
+    }
+
+    #[test]
     fn c58_the_cluster_domain_is_the_users() {
         let deployment = deployment(1, 1, 1, 1);
         let service = ServiceState::Applied(Some(EndpointCount::default()));
@@ -299,6 +332,7 @@ mod tests {
             &target(true, true),
             Some(&deployment),
             &service,
+            None,
             "corp.example",
             "t",
         );

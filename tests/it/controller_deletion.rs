@@ -7,7 +7,9 @@ use crate::support::audit::{Audit, Event};
 use crate::support::controller::{Controller, Setup, directory_sync};
 use crate::support::kubectl::kubectl;
 use crate::support::lab::{OwnLab, api, eventually};
-use crate::support::manifest::{Change, config_map, definition, deployment, secret, target};
+use crate::support::manifest::{
+    Change, claim, config_map, definition, deployment, namespace, secret, target,
+};
 use crate::support::namespace::{Namespace, condition_of, unique};
 use crate::support::source::Source;
 
@@ -82,6 +84,8 @@ fn members_go_in_reverse_order_and_what_they_clean_up_is_waited_for() {
     applied(&ns, &source, json!({ "deletionPolicy": "Delete" }));
     assert!(ns.exists(&plural, "rex"));
 
+    // The definition goes only with that.
+    ns.approve("it", "deletion");
     ns.delete_at_once("syncs", "it");
     let going = eventually("the custom resource is asked to go", || {
         let pet = ns.get(&plural, "rex");
@@ -200,6 +204,84 @@ fn members_that_say_keep_stay_and_are_released() {
         kept["metadata"]["annotations"]["helm.sh/resource-policy"],
         "keep"
     );
+}
+
+/// A claim, an object that asks for it, and one that may go at once.
+fn to_confirm() -> Source {
+    let marked = config_map("marked", "1").annotated("closurejvm.io/prune", "confirm");
+    let all = [claim("data"), marked, config_map("goes", "1")];
+    Source::new().with("all.yaml", &all)
+}
+
+#[test]
+fn what_goes_only_when_that_is_approved_stays_and_holds_nobody_up() {
+    let (ns, source) = (Namespace::new("unapproved"), to_confirm());
+    let controller = Setup::new(&[&ns.name]).start();
+    applied(&ns, &source, json!({ "deletionPolicy": "Delete" }));
+    // Who approves what leaves the source has not approved that all of it goes.
+    let revision = &ns.get("syncs", "it")["status"]["lastAttemptedRevision"];
+    controller.kill();
+    ns.approve("it", revision.as_str().unwrap());
+    ns.delete_at_once("syncs", "it");
+    let controller = Setup::new(&[&ns.name]).start();
+    gone(&ns, "syncs", "it");
+    assert_eq!(ns.members(), ["marked"]);
+    let kept = ns.get("configmaps", "marked");
+    assert_eq!(
+        kept["metadata"]["annotations"],
+        json!({ "closurejvm.io/prune": "confirm" })
+    );
+    let data = is_released(&ns, "persistentvolumeclaims", "data");
+    assert!(data["metadata"]["deletionTimestamp"].is_null(), "{data}");
+    let told = eventually("an event tells of it", || {
+        let mut events = ns.list("events").into_iter();
+        events.find(|event| event["reason"] == "PruneNotApproved")
+    });
+    let message = told["message"].as_str().or(told["note"].as_str()).unwrap();
+    for part in ["/data", "/marked", "closurejvm.io/approve-prune=deletion"] {
+        assert!(message.contains(part), "{message}");
+    }
+    assert!(!controller.logged("PersistentVolumeClaim").is_empty());
+}
+
+#[test]
+fn a_namespace_with_strangers_in_it_holds_no_deletion_up() {
+    let (ns, other) = (Namespace::new("strange-home"), Namespace::unborn("strange"));
+    let source = Source::new().with(
+        "all.yaml",
+        &[
+            namespace(&other.name),
+            config_map("goes", "1").within(&other.name),
+        ],
+    );
+    let _controller = Setup {
+        admin: true,
+        ..Setup::new(&[&ns.name])
+    }
+    .start();
+    applied(&ns, &source, json!({ "deletionPolicy": "Delete" }));
+    other.create("configmaps", &config_map("stranger", "1"));
+    ns.delete_at_once("syncs", "it");
+    gone(&ns, "syncs", "it");
+    assert_eq!(other.members(), ["stranger"]);
+    let left = api().get(&path("namespaces", None, Some(&other.name)));
+    assert!(left["metadata"]["deletionTimestamp"].is_null());
+    is_nobodys(&left);
+}
+
+#[test]
+fn a_deletion_that_is_approved_takes_everything_along() {
+    let (ns, source) = (Namespace::new("approved"), to_confirm());
+    let _controller = Setup::new(&[&ns.name]).start();
+    applied(&ns, &source, json!({ "deletionPolicy": "Delete" }));
+    ns.approve("it", "deletion");
+    // That approves no prune of the source.
+    source.write("all.yaml", &[config_map("goes", "1")]);
+    ns.wait_until_prune_waits("it", &["/data", "/marked", "deletion"]);
+    ns.delete_at_once("syncs", "it");
+    gone(&ns, "syncs", "it");
+    assert!(ns.members().is_empty());
+    gone(&ns, "persistentvolumeclaims", "data");
 }
 
 #[test]

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use crate::support::admission::{Rewriter, rewritten};
 use crate::support::audit::Audit;
 use crate::support::controller::{Controller, Setup, directory_sync};
+use crate::support::covergence::Run;
 use crate::support::lab::eventually;
-use crate::support::manifest::{config_map, deployment, target};
+use crate::support::manifest::{Change, config_map, deployment, target};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -163,6 +164,51 @@ fn change_others(ns: &Namespace, source: &Source) {
         source.write("b.yaml", &[config_map("b", value)]);
         ns.wait_for_value("b", value);
     }
+}
+
+#[test]
+fn a_fight_over_a_targets_service_is_told_in_the_targets_condition() {
+    let ns = Namespace::new("fought");
+    let source = Source::new().with("a.yaml", &[deployment("pet"), target("pet")]);
+    let _controller = start(&ns, &source, json!({}));
+    let service = "pet-coverage";
+    eventually("it has a Service", || ns.find("services", service));
+    let told = eventually("it is left as the other one wants it", || {
+        let found = ns.get("services", service);
+        if found["spec"]["publishNotReadyAddresses"] == true {
+            let theirs = json!({ "spec": { "publishNotReadyAddresses": false } });
+            ns.edit("services", service, &theirs);
+        }
+        let drifted = ns.condition("pet", "Drifted");
+        (drifted["status"] == "True").then_some(drifted)
+    });
+    let message = told["message"].as_str().unwrap();
+    for part in [
+        service,
+        "publishNotReadyAddresses",
+        "changed again after each repair",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+    // All else is as it was.
+    assert_eq!(
+        ns.condition("pet", "CoverageServiceReady")["status"],
+        "True"
+    );
+    let status = Run::on_lab(&["status", "-n", &ns.name, "-o", "json"]).code(1);
+    assert_eq!(status.json()["targets"][0]["drift"], told["message"]);
+    // With the Service goes what there is to tell of it.
+    source.write(
+        "a.yaml",
+        &[
+            deployment("pet"),
+            target("pet").set("/spec/coverageService", false),
+        ],
+    );
+    eventually("there is no drift left", || {
+        ns.condition("pet", "Drifted").is_null().then_some(())
+    });
+    assert!(!ns.exists("services", service));
 }
 
 #[test]

@@ -46,6 +46,27 @@ fn a_poll_without_news_is_one_ls_remote() {
 }
 
 #[test]
+fn an_interval_that_is_too_short_for_a_server_is_told() {
+    let ns = Namespace::new("hasty");
+    let remote = Remote::new();
+    remote.push("1");
+    let controller = Setup {
+        syncs: &[remote.sync(&ns, "1s")],
+        ..Setup::new(&[&ns.name])
+    }
+    .start();
+    ns.wait_until_ready("it");
+    let ready = ns.sync_condition("it", "Ready");
+    let message = ready["message"].as_str().unwrap();
+    let told = "; spec.interval: 1s is too short, the server is asked every 5s";
+    assert!(message.ends_with(told), "{message}");
+    // In the file it stands in as well.
+    let place = "syncs.yaml:";
+    let lines = controller.logged("`spec.interval` is too short");
+    assert!(lines.iter().any(|line| line.contains(place)), "{lines:?}");
+}
+
+#[test]
 fn c40_a_forced_push_and_an_amended_commit_are_followed() {
     let ns = Namespace::new("forced");
     let remote = Remote::new();

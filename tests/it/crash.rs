@@ -66,7 +66,7 @@ fn a_killed_sync_is_made_good_by_the_next_one() {
 
     // Killed while it prunes.
     source.write_text("all.yaml", "# nothing left\n");
-    let prune = || ns.sync(&source).args(&["--prune", "--allow-empty"]);
+    let prune = || ns.sync_approved(&source).arg("--allow-empty");
     for i in 1..=3 {
         let running = prune().start();
         sleep(normal.mul_f64(f64::from(i) / 5.0));

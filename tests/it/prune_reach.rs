@@ -113,8 +113,9 @@ fn c35_the_namespace_of_the_sync_itself_is_never_pruned() {
     let report = ns.sync(&source).ok();
     assert!(ns.exists("configmaps", "a"), "{report:?}");
     source.remove("namespace.yaml");
-    let report = ns.sync(&source).arg("--prune").ok();
+    let report = ns.sync_approved(&source).ok();
     assert_eq!(report.outcome("Namespace", &ns.name), "kept");
+    assert_eq!(report.json()["pruneApproval"], json!(null));
     let live = api().get(&format!("/api/v1/namespaces/{}", ns.name));
     assert!(live["metadata"].get("deletionTimestamp").is_none());
 }
@@ -129,7 +130,7 @@ fn c35_our_own_definitions_are_never_pruned() {
     let path = |name: &str| path("customresourcedefinitions", None, Some(name));
     ns.sync(&source).ok();
     source.remove("crds.yaml");
-    let report = ns.sync(&source).arg("--prune").ok();
+    let report = ns.sync_approved(&source).ok();
     for name in names {
         assert_eq!(report.outcome("CustomResourceDefinition", name), "kept");
         let live = api().get(&path(name));
@@ -167,8 +168,7 @@ fn a_namespace_that_holds_what_is_not_ours_is_not_pruned() {
 
     other.delete("configmaps", "stranger");
     assert_eq!(
-        ns.sync(&source)
-            .arg("--prune")
+        ns.sync_approved(&source)
             .ok()
             .outcome("Namespace", &other.name),
         "deleted"
@@ -214,7 +214,7 @@ fn a_definition_and_its_objects_are_pruned_objects_first() {
         .with("crd.yaml", &[definition(&group, "Cup"), cup]);
     ns.sync(&source).ok();
     source.remove("crd.yaml");
-    let report = ns.sync(&source).arg("--prune").ok();
+    let report = ns.sync_approved(&source).ok();
     let batch = |kind: &str, name: &str| report.step(kind, name)["batch"].as_u64().unwrap();
     let crd = format!("cups.{group}");
     assert!(batch("Cup", "cup") < batch("CustomResourceDefinition", &crd));

@@ -7,7 +7,9 @@ use std::path::Path;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::api::parse_duration;
+use crate::api::sync::SHORTEST_INTERVAL;
 use crate::load::{Entry, Node, NodeKind, Position, is_label, is_subdomain};
+use crate::source::git::RepositoryUrl;
 
 /// Where, and what is wrong.
 type Fault = (Position, String);
@@ -80,6 +82,26 @@ pub(super) fn sync_faults(root: &Node) -> Vec<Fault> {
         ));
     }
     faults
+}
+
+/// What of a sound Sync is done otherwise than it says, and what to write instead.
+pub(super) fn sync_remarks(root: &Node) -> Vec<(Fault, String)> {
+    let url = root.at(&["spec", "source", "git", "url"]);
+    let url: Option<RepositoryUrl> = url.and_then(|url| url.as_str()?.parse().ok());
+    let asks_server = url.is_some_and(|url| url.local_path().is_none());
+    let asked = entry_at(root, &["spec", "interval"]).filter(|_| asks_server);
+    let short = asked.filter(|asked| {
+        let interval = asked.value.as_str().map(parse_duration);
+        matches!(interval, Some(Ok(interval)) if interval < SHORTEST_INTERVAL)
+    });
+    let shortest = SHORTEST_INTERVAL.as_secs();
+    let remark = |asked: &Entry| {
+        let message =
+            format!("`spec.interval` is too short, so the server is asked every {shortest}s");
+        let hint = format!("give {shortest}s or more, and let a webhook tell of commits");
+        ((asked.position, message), hint)
+    };
+    short.map(remark).into_iter().collect()
 }
 
 fn of_texts(root: &Node, checks: &[(&[&str], Check)]) -> Vec<Fault> {

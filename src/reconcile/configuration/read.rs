@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::checks::{config_faults, sync_faults};
+use super::checks::{config_faults, sync_faults, sync_remarks};
 use super::{ConfigSync, Configuration, Reading, is_complete};
 use crate::api::{Config, ObjectId, crds, names};
 use crate::load::{Diagnostic, Document, Limits, Position, Schemas, Severity, add_excerpts, load};
@@ -123,6 +123,13 @@ impl<'a> Sorted<'a> {
     fn sync(&mut self, document: &Document, id: &ObjectId) -> Option<ConfigSync> {
         if !self.is_sound(document, sync_faults(&document.root)) {
             return None;
+        }
+        for ((position, message), hint) in sync_remarks(&document.root) {
+            let warning = Diagnostic::warning_at(&document.origin, message).with_hint(hint);
+            self.findings.push(Diagnostic {
+                position: Some(position),
+                ..warning
+            });
         }
         let mut object = document.root.to_json();
         let metadata = object.get_mut("metadata")?.as_object_mut()?;

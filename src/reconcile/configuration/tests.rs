@@ -217,6 +217,33 @@ fn faults_of_a_sync_are_told_and_leave_the_others_in_force() {
 }
 
 #[test]
+fn an_interval_that_is_too_short_is_told_and_the_sync_is_in_force() {
+    let sync = |name: &str, url: &str, interval: &str| {
+        sync(name, "/srv")
+            .replace("directory: {path: /srv}", &format!("git: {{url: {url}}}"))
+            .replace("spec: {", &format!("spec:\n  {{interval: {interval}, "))
+    };
+    let remote = "https://git.example/shop.git";
+    let files = [
+        ("a.yaml", sync("a", remote, "1s")),
+        ("b.yaml", sync("b", remote, "5s")),
+        // It is watched.
+        ("c.yaml", sync("c", "/srv/shop", "1s")),
+    ];
+    let files = files.each_ref().map(|(file, text)| (*file, text.as_str()));
+    let configuration = read_files(&files);
+    assert_eq!(
+        told(&configuration),
+        [
+            "a.yaml:5:4 `spec.interval` is too short, so the server is asked every 5s \
+             (give 5s or more, and let a webhook tell of commits)"
+        ]
+    );
+    assert_eq!(names(&configuration), ["a", "b", "c"]);
+    assert!(configuration.is_complete());
+}
+
+#[test]
 fn other_kinds_and_other_versions_have_no_place() {
     let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {a: hunter2}\n";
     let later = sync("a", "/srv").replace("v1alpha1", "v2");

@@ -80,8 +80,8 @@ impl Configured {
 }
 
 impl Defaults {
-    /// What a Config says for all Syncs.
-    pub fn of(config: &Config, concurrency: usize) -> Self {
+    /// What a Config says for all Syncs of a controller that runs in a namespace.
+    pub fn of(config: &Config, concurrency: usize, home: &str) -> Self {
         Self {
             cluster_domain: config
                 .cluster_domain
@@ -90,6 +90,7 @@ impl Defaults {
             concurrency,
             directories: config.directories.clone(),
             service_account: config.default_service_account.clone(),
+            home: home.to_owned(),
         }
     }
 }
@@ -169,7 +170,7 @@ mod tests {
             name: (*name).to_owned(),
         };
         Said {
-            defaults: Defaults::of(&Config::default(), 1),
+            defaults: Defaults::of(&Config::default(), 1, "covergence-system"),
             namespaces: BTreeSet::new(),
             syncs: syncs.iter().map(|it| (name(it), json!({}))).collect(),
             left: left.iter().map(name).collect(),

@@ -13,7 +13,7 @@ use super::configured::Said;
 use super::context::Context;
 use super::name::Name;
 use super::queue::Why;
-use crate::api::names::{GROUP, REQUESTED_AT, SYNC, TARGET};
+use crate::api::names::{APPROVE_PRUNE, GROUP, REQUESTED_AT, SYNC, TARGET};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Change, Changes, ClusterError, Kind, SERVICE_NAME, Watches};
 use crate::metrics::WatchState;
@@ -257,11 +257,12 @@ impl Triggers {
 /// Tells whether a Sync asks for something new, and does not only have another status.
 fn is_news(before: Option<&Live>, after: Option<&Live>) -> bool {
     let asks = |live: &Live| {
-        let request = live.annotations.get(REQUESTED_AT).map(str::to_owned);
+        let says = |key: &str| live.annotations.get(key).map(str::to_owned);
         (
             live.uid.clone(),
             live.generation,
-            request,
+            says(REQUESTED_AT),
+            says(APPROVE_PRUNE),
             live.deletion_timestamp.clone(),
         )
     };

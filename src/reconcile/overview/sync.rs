@@ -34,6 +34,9 @@ pub struct SyncView {
     /// What others have changed and is left so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<String>,
+    /// What waits until somebody approves its prune, and how that is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prune_waits: Option<String>,
     /// When a run last changed something (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_change: Option<String>,
@@ -86,7 +89,11 @@ impl SyncView {
         if sync.pointer("/spec/suspend") == Some(&Value::Bool(true)) {
             readiness.ready = Ready::Suspended;
         }
-        let drift = status.conditions.iter().find(|c| c.type_ == "Drifted");
+        let told = |type_| {
+            let found = status.conditions.iter().find(|c| c.type_ == type_);
+            found.map(|condition| condition.message.clone())
+        };
+        let (drift, prune_waits) = (told("Drifted"), told("PruneWaits"));
         Self {
             namespace: text(sync, "/metadata/namespace").unwrap_or_default(),
             name: text(sync, "/metadata/name").unwrap_or_default(),
@@ -95,7 +102,8 @@ impl SyncView {
             last_applied_revision: status.last_applied_revision,
             last_attempted_revision: status.last_attempted_revision,
             objects: status.objects,
-            drift: drift.map(|drifted| drifted.message.clone()),
+            drift,
+            prune_waits,
             last_change: status.runs.into_iter().next().map(|run| run.time),
             creation_timestamp: text(sync, "/metadata/creationTimestamp"),
         }

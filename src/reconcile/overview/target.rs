@@ -33,6 +33,9 @@ pub struct TargetView {
     /// `host:port` of the coverage Service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage_endpoint: Option<String>,
+    /// What others have changed of its Service and is left so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<String>,
     /// When it was made (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<String>,
@@ -42,6 +45,7 @@ impl TargetView {
     /// Reads a live Target. What it cannot read it leaves out: one broken Target must not hide the others.
     pub fn read(target: &Value) -> Self {
         let status = LiveTarget::read_status(target.get("status"));
+        let drifted = status.conditions.iter().find(|c| c.type_ == "Drifted");
         Self {
             namespace: text(target, "/metadata/namespace").unwrap_or_default(),
             name: text(target, "/metadata/name").unwrap_or_default(),
@@ -50,6 +54,7 @@ impl TargetView {
             phase: status.phase,
             instrumented_replicas: status.instrumented_replicas,
             endpoints: status.endpoints,
+            drift: drifted.map(|drifted| drifted.message.clone()),
             coverage_endpoint: status.coverage_endpoint,
             creation_timestamp: text(target, "/metadata/creationTimestamp"),
         }

@@ -50,6 +50,8 @@ pub(super) async fn ground(
         ground.unseen.insert(GroupKind::new(GROUP, SYNC), why);
     }
     find_kinds(cluster, &mut ground.kinds, &ground.inventory.group_kinds).await?;
+    let hidden = hidden_kinds(access.sync, &ground.kinds, &ground.inventory.group_kinds);
+    ground.unseen.extend(hidden.await?);
     let installed = ground.kinds.get(API_VERSION, SYNC).is_some();
     if ground.parent.is_none() && settings.prune && installed {
         ground.look_everywhere(cluster).await?;
@@ -84,6 +86,42 @@ pub(in crate::reconcile) async fn find_kinds(
         .await?;
     kinds.extend(found);
     Ok(())
+}
+
+/// Tells which of the kinds that an inventory names are there although discovery does not list them just now: an API server
+/// that has just started answers for its own kinds first. A definition that discovery does not follow gives that away.
+pub(super) async fn hidden_kinds(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    named: &BTreeSet<GroupKind>,
+) -> Result<BTreeMap<GroupKind, String>, ClusterError> {
+    let unlisted = |kind: &&GroupKind| kinds.any_version(kind).is_none();
+    if !named.iter().any(|kind| unlisted(&kind)) {
+        return Ok(BTreeMap::new());
+    }
+    let kind = Kind::definition();
+    let definitions = match cluster.list_metadata(&kind, None, None).await {
+        Ok(definitions) => definitions,
+        // Who may not look at definitions takes discovery at its word.
+        Err(ClusterError::Forbidden(_) | ClusterError::NotFound(_)) => return Ok(BTreeMap::new()),
+        Err(error) => return Err(error),
+    };
+    let listed: BTreeSet<String> = kinds
+        .each()
+        .map(|kind| format!("{}.{}", kind.resource.plural, kind.resource.group))
+        .collect();
+    let groups: BTreeSet<&str> = definitions
+        .iter()
+        .filter(|live| live.deletion_timestamp.is_none() && !listed.contains(&live.name))
+        .filter_map(|live| Some(live.name.split_once('.')?.1))
+        .collect();
+    let hidden = named.iter().filter(unlisted);
+    let hidden = hidden.filter(|kind| groups.contains(kind.group.as_str()));
+    let told = hidden.map(|kind| {
+        let why = format!("the API server does not serve the kind {kind} just now");
+        (kind.clone(), why)
+    });
+    Ok(told.collect())
 }
 
 impl Ground {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::try_join;
 
 pub(super) use self::ground::find_kinds;
-use self::ground::{Ground, ground};
+use self::ground::{Ground, ground, hidden_kinds};
 use self::members::{find_scaled, others};
 pub(super) use self::members::{id_of, seen};
 pub(super) use self::targets::target_needs;
@@ -20,7 +20,7 @@ use super::inventory::Inventory;
 use super::{Access, Settings};
 use crate::api::names::{API_VERSION, SYNC, TARGET};
 use crate::api::{GroupKind, crds};
-use crate::cluster::{Cluster, ClusterError, Kinds};
+use crate::cluster::{ClusterError, Kinds};
 use crate::load::{Diagnostic, Document, Schemas};
 use crate::plan::{Known, index};
 use crate::render::{Desired, Resolved, Target, resolve};
@@ -144,15 +144,17 @@ pub async fn survey(
 /// # Errors
 /// When the server cannot be asked.
 pub(super) async fn members_of(
-    cluster: &Cluster,
+    access: Access<'_>,
     inventory: &Inventory,
     settings: &Settings,
 ) -> Result<(Kinds, Known), ClusterError> {
-    let mut kinds = Kinds::default();
+    let (cluster, mut kinds) = (access.members, Kinds::default());
     find_kinds(cluster, &mut kinds, &inventory.group_kinds).await?;
+    let hidden = hidden_kinds(access.sync, &kinds, &inventory.group_kinds).await?;
     let mut namespaces = inventory.namespaces.clone();
     namespaces.insert(settings.namespace.clone());
     let (group_kinds, set) = (&inventory.group_kinds, settings.applyset());
-    let known = members::members(cluster, &kinds, group_kinds, &[], &namespaces, &set).await?;
+    let mut known = members::members(cluster, &kinds, group_kinds, &[], &namespaces, &set).await?;
+    known.unseen.extend(hidden);
     Ok((kinds, known))
 }

@@ -158,8 +158,16 @@ fn with(path: &str, query: &str) -> String {
 pub fn path(resource: &str, namespace: Option<&str>, name: Option<&str>) -> String {
     let (plural, subresource) = resource.split_once(':').unwrap_or((resource, ""));
     let (plural, api) = match plural {
-        "configmaps" | "secrets" | "services" | "pods" | "namespaces" | "nodes"
-        | "serviceaccounts" | "endpoints" | "events" => (plural, "api/v1".to_owned()),
+        "configmaps"
+        | "secrets"
+        | "services"
+        | "pods"
+        | "namespaces"
+        | "nodes"
+        | "serviceaccounts"
+        | "endpoints"
+        | "events"
+        | "persistentvolumeclaims" => (plural, "api/v1".to_owned()),
         "deployments" | "replicasets" => (plural, "apis/apps/v1".to_owned()),
         "closurejvmtargets" | "syncs" => (plural, "apis/closurejvm.io/v1alpha1".to_owned()),
         "horizontalpodautoscalers" => (plural, "apis/autoscaling/v1".to_owned()),

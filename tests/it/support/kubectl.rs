@@ -30,6 +30,22 @@ pub fn kubectl(arguments: &[&str], objects: &[Value]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Has a shell run a line that somebody was told to copy, on the shared control plane, to a good end.
+pub fn paste(line: &str) {
+    let home = tempfile::tempdir().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{path}:{}", folder().display());
+    let ran = Command::new("sh")
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", home.path())
+        .env("KUBECONFIG", lab::shared().join("kubeconfig"))
+        .args(["-c", line])
+        .status()
+        .unwrap();
+    assert!(ran.success(), "{line}");
+}
+
 /// From `PATH`, or the one that comes with the lab.
 fn program() -> PathBuf {
     if Command::new("kubectl").arg("help").output().is_ok() {

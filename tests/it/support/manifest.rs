@@ -46,6 +46,13 @@ pub fn secret(name: &str, value: &str) -> Value {
     json!({ "apiVersion": "v1", "kind": "Secret", "metadata": { "name": name }, "stringData": { "password": value } })
 }
 
+pub fn claim(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": { "name": name },
+        "spec": { "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Gi" } } },
+    })
+}
+
 pub fn service(name: &str) -> Value {
     json!({
         "apiVersion": "v1",

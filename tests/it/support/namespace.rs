@@ -59,6 +59,14 @@ impl Namespace {
         self.named(command, "it", source)
     }
 
+    /// `covergence sync --prune` of a source as it now is, all of whose prunes are approved.
+    pub fn sync_approved(&self, source: &Source) -> Run {
+        let plan = self.diff(source).run();
+        let revision = plan.json()["revision"].as_str().unwrap().to_owned();
+        self.sync(source)
+            .args(&["--prune", "--approve-prune", &revision])
+    }
+
     fn named(&self, command: &str, name: &str, source: &Source) -> Run {
         Run::on_lab(&[command, "--name", name, "--namespace", &self.name]).arg(source.path())
     }
@@ -157,6 +165,33 @@ impl Namespace {
     pub fn sync_condition(&self, sync: &str, condition: &str) -> Value {
         let sync = self.find("syncs", sync).unwrap_or_default();
         condition_of(&sync, condition)
+    }
+
+    /// Waits until a Sync says what waits for an approval, in words that hold all these parts, and gives the command that
+    /// approves it.
+    pub fn wait_until_prune_waits(&self, sync: &str, parts: &[&str]) -> String {
+        eventually(&format!("Sync {sync} tells what waits: {parts:?}"), || {
+            let waits = self.sync_condition(sync, "PruneWaits");
+            let message = waits["message"].as_str()?;
+            let (told, command) = message.split_once("\n  ")?;
+            let is_it = waits["status"] == "True" && parts.iter().all(|part| told.contains(part));
+            is_it.then(|| command.to_owned())
+        })
+    }
+
+    /// Approves the prunes of a revision, or a deletion.
+    pub fn approve(&self, sync: &str, what: &str) {
+        let annotations = json!({ "closurejvm.io/approve-prune": what });
+        self.edit(
+            "syncs",
+            sync,
+            &json!({ "metadata": { "annotations": annotations } }),
+        );
+    }
+
+    /// What is approved, if anything.
+    pub fn approved(&self, sync: &str) -> Value {
+        self.get("syncs", sync)["metadata"]["annotations"]["closurejvm.io/approve-prune"].clone()
     }
 
     /// Waits until a Sync is ready by its present spec.

@@ -331,6 +331,10 @@ fn status(code: u16) -> Response<Body> {
 
 fn failure(code: u16) -> serde_json::Value {
     let (reason, message) = match code {
+        404 => (
+            "NotFound",
+            "the server could not find the requested resource",
+        ),
         410 => ("Expired", "too old resource version: 1 (2)"),
         500 => ("InternalError", "Internal error occurred: injected"),
         503 => (

@@ -9,31 +9,41 @@ use tracing::{info, warn};
 use super::live::LiveSync;
 use super::memory::{Applied, Memory};
 use super::spec;
-use crate::api::names::MEMBERS_FINALIZER;
+use crate::api::names::{APPROVE_PRUNE, DELETION, MEMBERS_FINALIZER};
 use crate::cluster::{ClusterError, Kind, NamespaceState};
 use crate::load::Snapshot;
-use crate::plan::{Action, Live, Step};
+use crate::plan::{Action, Live, Step, takes_others_along};
 use crate::reconcile::controller::context::Context;
 use crate::reconcile::execute::Execution;
 use crate::reconcile::inventory::Inventory;
 use crate::reconcile::parent::read_parent;
 use crate::reconcile::survey::members_of;
 use crate::reconcile::wait::Waiting;
-use crate::reconcile::{Access, Done, Planned, Settings, make_plan};
+use crate::reconcile::{Access, Done, Outcome, Planned, Settings, make_plan};
 
 /// How far the deletion of a Sync is.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// It goes now, and leaves these members behind: each, and why.
-    Ended(Vec<String>),
+    /// It goes now.
+    Ended(Behind),
     /// Some of its members are still there.
     GoesOn,
+}
+
+/// What a Sync leaves behind that takes its members along: each, and why.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Behind {
+    /// Members that did not go.
+    pub left: Vec<String>,
+    /// Members that go only when that is approved, which nobody has done.
+    pub unapproved: Vec<String>,
 }
 
 /// Deletes the members of a Sync in reverse order, and lets the Sync go when they are gone.
 ///
 /// What does not go in the Sync's timeout is given up: the rest is deleted without waiting for it, and it belongs to
-/// nobody then. A Sync whose own namespace is going does not wait at all, so that it never holds that up.
+/// nobody then. A Sync whose own namespace is going does not wait at all, so that it never holds that up. Nor does it wait
+/// for an approval: members that go only with one are let go without it.
 ///
 /// # Errors
 /// As the server answers.
@@ -52,16 +62,19 @@ pub async fn delete(
     let settings = Settings {
         prune: true,
         allow_empty: true,
-        prune_limit: None,
+        prune_limits: Vec::new(),
         wait: Some(left_to_wait).filter(|_| !gives_up),
         ..settings.clone()
     };
-    let left = match take_along(access, live, &settings, context).await {
+    let behind = match take_along(access, &settings, context).await {
         // What stands in the way of the deletion for ever must not keep the Sync for ever.
-        Err(error) if gives_up && error != ClusterError::NotOurs => vec![error.to_string()],
-        left => left?,
+        Err(error) if gives_up && error != ClusterError::NotOurs => Behind {
+            left: vec![error.to_string()],
+            ..Behind::default()
+        },
+        behind => behind?,
     };
-    if !left.is_empty() && !gives_up {
+    if !behind.left.is_empty() && !gives_up {
         return Ok(Deletion::GoesOn);
     }
     match release(access, &live.inventory, &settings).await {
@@ -72,17 +85,16 @@ pub async fn delete(
         released => released?,
     }
     let_go(access, &settings).await?;
-    Ok(Deletion::Ended(left))
+    Ok(Deletion::Ended(behind))
 }
 
 /// Deletes all members that may go, and says which of them are still there, and why.
 async fn take_along(
     access: Access<'_>,
-    live: &LiveSync,
     settings: &Settings,
     context: &Context,
-) -> Result<Vec<String>, ClusterError> {
-    let mut planned = make_plan(access, &nothing(live), settings).await?;
+) -> Result<Behind, ClusterError> {
+    let mut planned = make_plan(access, &nothing(), settings).await?;
     let waiting = settings.wait.map(|wait| Waiting {
         deadline: Instant::now() + wait,
         give_way: settings.give_way.clone(),
@@ -103,13 +115,22 @@ async fn take_along(
     let done = execution.run(&mut planned.survey.kinds).await?;
     let steps = planned.plan.steps.iter().zip(&done);
     let failed = steps.filter(|(_, done)| !done.outcome.is_good());
+    // What could not go even with an approval is not waited for without one.
+    let (unapproved, failed): (Vec<_>, Vec<_>) = failed.partition(|(step, done)| {
+        let takes_along = takes_others_along(&step.id.group_kind);
+        takes_along && done.outcome == Outcome::Refused && !planned.approval.given
+    });
+    let unapproved = unapproved.into_iter().map(|(step, _)| step);
+    let unapproved = unapproved.chain(planned.plan.waiting());
+    let unapproved = unapproved.map(|step| step.id.to_string()).collect();
     let mut left: Vec<String> = failed
+        .into_iter()
         .map(|(step, done)| format!("{}: {}", step.id, done.message))
         .collect();
     if left.is_empty() {
-        left = still_there(&make_plan(access, &nothing(live), settings).await?);
+        left = still_there(&make_plan(access, &nothing(), settings).await?);
     }
-    Ok(left)
+    Ok(Behind { left, unapproved })
 }
 
 /// Names members that are to go and are still there, or may be.
@@ -151,6 +172,19 @@ pub async fn let_go(access: Access<'_>, settings: &Settings) -> Result<(), Clust
     }
 }
 
+impl Behind {
+    /// Says what needed an approval and had none, if anything did.
+    pub fn unapproved(&self) -> Option<String> {
+        let told = || {
+            let members = self.unapproved.join(", ");
+            format!(
+                "kept, since a deletion takes them along only with {APPROVE_PRUNE}={DELETION}: {members}"
+            )
+        };
+        (!self.unapproved.is_empty()).then(told)
+    }
+}
+
 /// Where members may be that a Sync leaves behind: what it said when it was last looked at, and what was applied since.
 pub fn reach(last: &LiveSync, applied: Option<&Applied>) -> Inventory {
     let applied = applied
@@ -169,7 +203,7 @@ pub async fn release(
     inventory: &Inventory,
     settings: &Settings,
 ) -> Result<(), ClusterError> {
-    let (kinds, known) = members_of(access.members, inventory, settings).await?;
+    let (kinds, known) = members_of(access, inventory, settings).await?;
     for why in known.unseen.values() {
         warn!("members may keep the label of their set: {why}");
     }
@@ -206,11 +240,11 @@ pub async fn release(
     Ok(())
 }
 
-/// A source that asks for nothing.
-fn nothing(live: &LiveSync) -> Snapshot {
-    let revision = live.status.last_attempted_revision.clone();
+/// A source that asks for nothing. What it is approved by is no revision: who approved that something leaves the source
+/// has not approved that everything goes.
+fn nothing() -> Snapshot {
     Snapshot {
-        revision: revision.unwrap_or_default(),
+        revision: DELETION.to_owned(),
         files: Vec::new(),
         diagnostics: Vec::new(),
     }

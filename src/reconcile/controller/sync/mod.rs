@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use tokio::task::spawn_blocking;
 use tracing::{Instrument, Span, error_span, field, info, warn};
 
 pub use self::depends::needs;
@@ -23,7 +24,7 @@ pub use self::memory::Entry;
 pub use self::source::Reading;
 pub use self::spec::Defaults;
 
-use self::delete::Deletion;
+use self::delete::{Behind, Deletion};
 use self::memory::Memory;
 use self::problem::Problem;
 use self::source::{Asked, Source};
@@ -242,11 +243,8 @@ impl Unit {
             };
             entry.missed.store(false, Ordering::Release);
             let planned = make_plan(access, &snapshot, &settings).await?;
-            let prunes = planned
-                .plan
-                .steps
-                .iter()
-                .any(|step| step.body == Body::Prune);
+            let mut steps = planned.plan.steps.iter();
+            let prunes = steps.any(|step| step.body == Body::Prune || step.approval.is_some());
             if !prunes || source.is_settled() {
                 return Ok(planned);
             }
@@ -318,7 +316,15 @@ impl Unit {
             }
             None => Credentials::default(),
         };
-        let followed = spec::followed(spec, credentials, &context.configured.said().defaults)?;
+        let (wanted, said) = (spec.clone(), context.configured.said());
+        // It looks at the file system, which may take its time.
+        let looked = spawn_blocking(move || spec::followed(&wanted, credentials, &said.defaults));
+        let followed = looked
+            .await
+            .map_err(|error| Problem::passing("ArtifactFailed", error.to_string()))??;
+        for remark in spec::remarks(spec) {
+            warn!("{remark}");
+        }
         let (queue, name) = (context.syncs.clone(), live.name.clone());
         let news = move || queue.add(name.clone(), Why::News);
         Ok(Source::follow(
@@ -335,6 +341,10 @@ impl Unit {
         let changes = ran.changes();
         for (reason, message) in ran.feats() {
             self.event(live, EventType::Normal, reason, &message);
+        }
+        if let Some(message) = ran.newly_waits(&live.status) {
+            warn!("{message}");
+            self.event(live, EventType::Warning, "PruneWaits", &message);
         }
         if ran.is_good() {
             memory.backoff.reset();
@@ -396,17 +406,28 @@ impl Unit {
         )
         .await?
         {
-            Deletion::Ended(left) => {
-                for what in &left {
-                    warn!("it is left behind: {what}");
-                }
-                if !left.is_empty() && !namespace_goes {
-                    let message = format!("left behind: {}", left.join("; "));
-                    self.event(live, EventType::Warning, "PruneFailed", &message);
-                }
+            Deletion::Ended(behind) => {
+                self.tell_behind(live, &behind, namespace_goes);
                 Ok(None)
             }
             Deletion::GoesOn => Ok(Some(LOOK_AT_DELETION)),
+        }
+    }
+
+    fn tell_behind(&self, live: &LiveSync, behind: &Behind, namespace_goes: bool) {
+        let tell = |reason, message: &str| {
+            warn!("{message}");
+            // Nobody can make an Event there any more.
+            if !namespace_goes {
+                self.event(live, EventType::Warning, reason, message);
+            }
+        };
+        if !behind.left.is_empty() {
+            let message = format!("left behind: {}", behind.left.join("; "));
+            tell("PruneFailed", &message);
+        }
+        if let Some(message) = behind.unapproved() {
+            tell("PruneNotApproved", &message);
         }
     }
 

@@ -9,7 +9,7 @@ use tracing::{info, warn};
 use super::live::LiveSync;
 use super::memory::{Applied, Entry, Memory};
 use crate::api::ObjectId;
-use crate::api::sync::DriftPolicy;
+use crate::api::sync::{DriftPolicy, SyncStatus};
 use crate::cluster::ClusterError;
 use crate::load::Severity;
 use crate::metrics::Metrics;
@@ -83,15 +83,28 @@ impl Ran {
 
     /// Why the cluster does not look like the source, in the words of the status.
     pub fn failure(&self) -> &str {
-        let mut conditions = self.report.status.conditions.iter();
-        let ready = conditions.find(|c| c.type_ == "Ready");
-        ready.map_or("", |ready| &ready.message)
+        said(&self.report.status, "Ready").unwrap_or_default()
+    }
+
+    /// What waits for an approval, unless that was said before.
+    pub fn newly_waits(&self, before: &SyncStatus) -> Option<String> {
+        let waits = said(&self.report.status, "PruneWaits");
+        let news = waits.filter(|_| waits != said(before, "PruneWaits"));
+        // In one line, as logs have it.
+        news.map(|waits| waits.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
     /// Tells whether the cluster looks like the source now, as far as that was asked for.
     pub fn is_good(&self) -> bool {
         is_good(&self.planned, &self.report)
     }
+}
+
+/// The message of a condition.
+fn said<'a>(status: &'a SyncStatus, type_: &str) -> Option<&'a str> {
+    let mut conditions = status.conditions.iter();
+    let found = conditions.find(|condition| condition.type_ == type_);
+    found.map(|condition| condition.message.as_str())
 }
 
 /// Makes the cluster look like a snapshot.

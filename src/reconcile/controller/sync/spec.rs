@@ -9,15 +9,13 @@ use super::live::LiveSync;
 use super::problem::Problem;
 use super::source::Followed;
 use crate::api::parse_duration;
-use crate::api::sync::{self, DirectorySource, SyncSpec};
+use crate::api::sync::{self, DirectorySource, SHORTEST_INTERVAL, SyncSpec};
+use crate::plan::Limit;
 use crate::reconcile::Settings;
 use crate::source::git::{Credentials, GitSource, RepositoryUrl};
 
 /// How often a repository is asked for news when nobody says: what Flux's and Argo CD's users are used to, or less.
 const INTERVAL: Duration = Duration::from_secs(60);
-
-/// Servers take it for an attack when one asks more often.
-const SHORTEST_INTERVAL: Duration = Duration::from_secs(5);
 
 /// How often a repository of this machine is asked: that takes a few small files.
 const LOCAL_INTERVAL: Duration = Duration::from_secs(1);
@@ -36,6 +34,8 @@ pub struct Defaults {
     pub directories: Vec<PathBuf>,
     /// The ServiceAccount of Syncs that name none.
     pub service_account: Option<String>,
+    /// Namespace of the controller itself.
+    pub home: String,
 }
 
 /// Gives the settings of a run.
@@ -60,7 +60,11 @@ pub fn settings(
         },
         prune: spec.prune,
         allow_empty: spec.allow_empty,
-        prune_limit: spec.prune_limit.clone(),
+        prune_limits: Limit::of_spec(spec),
+        approved_prune: None,
+        home: Some(defaults.home.clone()),
+        kubectl: "kubectl".to_owned(),
+        remarks: remarks(spec),
         force_conflicts: false,
         wait: spec.wait.then_some(timeout),
         give_way: give_way.clone(),
@@ -80,7 +84,23 @@ pub fn timeout(spec: &SyncSpec) -> Duration {
     time("timeout", spec.timeout.as_ref(), TIMEOUT).unwrap_or(TIMEOUT)
 }
 
-/// Gives what is to be followed; `credentials` are what the Sync's Secret holds.
+/// What is done otherwise than the spec says it.
+pub fn remarks(spec: &SyncSpec) -> Vec<String> {
+    let remote = |url: &RepositoryUrl| url.local_path().is_none();
+    let git = spec.source.as_ref().and_then(|source| source.git.as_ref());
+    let url = git.and_then(|git| git.url.parse().ok()).filter(remote);
+    let asked = spec.interval.as_ref().filter(|_| url.is_some());
+    let short = asked.filter(|asked| {
+        parse_duration(&asked.0).is_ok_and(|interval| interval < SHORTEST_INTERVAL)
+    });
+    let told = short.map(|sync::Duration(text)| {
+        let shortest = SHORTEST_INTERVAL.as_secs();
+        format!("spec.interval: {text} is too short, the server is asked every {shortest}s")
+    });
+    told.into_iter().collect()
+}
+
+/// Gives what is to be followed; looks at the file system, and blocks. `credentials` are what the Sync's Secret holds.
 ///
 /// # Errors
 /// What is wrong with the spec, or not allowed.
@@ -173,5 +193,29 @@ fn shown(source: &sync::Source) -> String {
     match git.url.parse::<RepositoryUrl>() {
         Ok(url) => format!("{url}//{}", path.trim_matches('/')),
         Err(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_interval_that_is_too_short_for_a_server_is_remarked() {
+        let told = |url: &str, interval: &str| {
+            let spec = json!({ "source": { "git": { "url": url } }, "interval": interval });
+            remarks(&serde_json::from_value(spec).unwrap())
+        };
+        let remote = "https://git.example/shop.git";
+        assert_eq!(
+            told(remote, "1s"),
+            ["spec.interval: 1s is too short, the server is asked every 5s"]
+        );
+        assert!(told(remote, "5s").is_empty());
+        // Those are watched.
+        assert!(told("/srv/shop", "1s").is_empty());
+        assert!(told(remote, "soon").is_empty());
     }
 }
