@@ -103,6 +103,14 @@ pub struct SourceArgs {
     pub path: Option<String>,
 }
 
+/// Definitions of kinds that are not in the source.
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// File or folder with CustomResourceDefinitions that are not in the source (repeatable).
+    #[arg(long = "schema", value_name = "PATH")]
+    pub schemas: Vec<PathBuf>,
+}
+
 /// Which apply set, and where objects without a namespace go.
 #[derive(Debug, Args)]
 pub struct SetArgs {
@@ -196,6 +204,8 @@ pub struct RenderArgs {
     #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
+    pub schema: SchemaArgs,
+    #[command(flatten)]
     pub set: SetArgs,
     /// How objects are printed.
     #[arg(short, long, value_enum, default_value_t = Format::Yaml)]
@@ -206,6 +216,8 @@ pub struct RenderArgs {
 pub struct ValidateArgs {
     #[command(flatten)]
     pub source: SourceArgs,
+    #[command(flatten)]
+    pub schema: SchemaArgs,
     #[command(flatten)]
     pub set: SetArgs,
     /// How results are printed.
@@ -321,6 +333,8 @@ pub struct AccountRef {
 pub struct RbacArgs {
     #[command(flatten)]
     pub source: SourceArgs,
+    #[command(flatten)]
+    pub schema: SchemaArgs,
     #[command(flatten)]
     pub set: SetArgs,
     /// Who gets the rights: in the Sync's namespace, unless another is named. If not given, what the Sync names, when it is in the source, or one of the Sync's name.

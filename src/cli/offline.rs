@@ -2,15 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
+use super::args::SchemaArgs;
 use super::error::CliError;
 use crate::api::{GroupKind, Scope, crds, split_api_version};
-use crate::load::{Diagnostic, Document, Limits, Schemas, Severity, Snapshot, add_excerpts, load};
+use crate::load::{
+    Diagnostic, Document, Limits, Schemas, Severity, Snapshot, add_excerpts, check, load,
+};
 use crate::plan::{
     Action, Inputs, Known, Plan, PruneRules, build, depends_on, deployment_of, index,
     unreadable_wave,
 };
 use crate::reconcile::Settings;
 use crate::render::{Desired, NoService, Resolved, coverage_service, resolve};
+use crate::source::{self, directory};
 
 /// What a source asks for.
 pub struct Offline {
@@ -24,14 +30,55 @@ pub struct Offline {
     pub schemas: Schemas,
 }
 
-/// Reads, resolves and renders a snapshot; with `strict` it is also checked against schemas.
+/// Reads the CustomResourceDefinitions that were named.
+pub fn definitions(args: &SchemaArgs) -> Result<Vec<Value>, CliError> {
+    let mut definitions = Vec::new();
+    for path in &args.schemas {
+        let snapshot = directory::read(path, &source::Limits::default())?;
+        let loaded = load(&snapshot, &Limits::default());
+        let faults = snapshot.diagnostics.iter().chain(&loaded.diagnostics);
+        if let Some(fault) = faults.into_iter().find(|d| d.severity == Severity::Error) {
+            let at = fault
+                .position
+                .map(|at| format!(":{}:{}", at.line, at.column));
+            let (at, message) = (at.unwrap_or_default(), &fault.message);
+            let message = format!("--schema {}: {}{at}: {message}", path.display(), fault.file);
+            return Err(CliError::usage(message));
+        }
+        let is_definition = |d: &&Document| d.id.group_kind.kind == "CustomResourceDefinition";
+        let before = definitions.len();
+        definitions.extend(
+            loaded
+                .documents
+                .iter()
+                .filter(is_definition)
+                .map(|d| d.root.to_json()),
+        );
+        if definitions.len() == before {
+            let message = format!(
+                "--schema {}: holds no CustomResourceDefinition",
+                path.display()
+            );
+            return Err(CliError::usage(message));
+        }
+    }
+    Ok(definitions)
+}
+
+/// Reads, resolves and renders a snapshot; with `strict` it is also checked. `definitions` are CustomResourceDefinitions
+/// that count beside those of the source.
 pub fn prepare(
     snapshot: &Snapshot,
     settings: &Settings,
+    definitions: &[Value],
     strict: bool,
 ) -> Result<Offline, CliError> {
     let loaded = load(snapshot, &Limits::default());
-    let schemas = Schemas::of_source(&loaded.documents, &crds()?);
+    let known: Vec<Value> = crds()?
+        .into_iter()
+        .chain(definitions.iter().cloned())
+        .collect();
+    let schemas = Schemas::of_source(&loaded.documents, &known);
 
     let mut findings = Vec::new();
     if strict {
@@ -41,6 +88,11 @@ pub fn prepare(
                 .iter()
                 .flat_map(|document| schemas.check(document)),
         );
+        findings.extend(check(
+            &loaded.documents,
+            &schemas,
+            &settings.target_namespace,
+        ));
     } else {
         findings.extend(unknown_scopes(&loaded.documents, &schemas));
     }
@@ -91,6 +143,7 @@ pub fn prepare(
     }
     let mut diagnostics = snapshot.diagnostics.clone();
     diagnostics.extend(loaded.diagnostics);
+    findings.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     add_excerpts(&mut findings, snapshot);
     diagnostics.extend(findings);
     Ok(Offline {

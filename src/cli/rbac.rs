@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::args::{Format, RbacArgs};
 use super::error::CliError;
-use super::offline::{Offline, prepare};
+use super::offline::{Offline, definitions, prepare};
 use super::{ERRORS, OK, diagnostics, json, settings};
 use crate::api::names::{GROUP, SYNC};
 use crate::api::sync::{DeletionPolicy, SyncSpec};
@@ -19,11 +19,12 @@ use crate::reconcile::Settings;
 pub async fn run(args: &RbacArgs) -> Result<u8, CliError> {
     let snapshot = settings::read_source(&args.source)?;
     let mut settings = settings::offline(&args.source, &args.set).await?;
-    let mut offline = prepare(&snapshot, &settings, false)?;
+    let definitions = definitions(&args.schema)?;
+    let mut offline = prepare(&snapshot, &settings, &definitions, false)?;
     let spec = sync_in(&offline, &settings);
     if let Some(namespace) = &spec.target_namespace {
         settings.target_namespace = namespace.clone();
-        offline = prepare(&snapshot, &settings, false)?;
+        offline = prepare(&snapshot, &settings, &definitions, false)?;
     }
     let account = account(args, &settings, &spec);
     let prune = args.prune || spec.prune || spec.deletion_policy == Some(DeletionPolicy::Delete);

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::args::{Format, RenderArgs};
 use super::error::CliError;
-use super::offline::prepare;
+use super::offline::{definitions, prepare};
 use super::{ERRORS, OK, diagnostics, json, settings};
 use crate::load::to_yaml;
 use crate::plan::{Body, Step};
@@ -15,12 +15,14 @@ use crate::render::stamp;
 pub async fn run(args: &RenderArgs) -> Result<u8, CliError> {
     let RenderArgs {
         source,
+        schema,
         set,
         output,
     } = args;
     let snapshot = settings::read_source(source)?;
     let settings = settings::offline(source, set).await?;
-    let offline = prepare(&snapshot, &settings, false)?;
+    let definitions = definitions(schema)?;
+    let offline = prepare(&snapshot, &settings, &definitions, false)?;
     diagnostics::print(&mut anstream::stderr().lock(), &offline.diagnostics)?;
     let steps = offline.plan.steps.iter();
     let objects = steps.filter_map(|step| Some((step, sent(step)?)));

@@ -4,19 +4,21 @@ use std::io::Write;
 
 use super::args::{Output, ValidateArgs};
 use super::error::CliError;
-use super::offline::prepare;
+use super::offline::{definitions, prepare};
 use super::{DIFFERENCES, OK, diagnostics, json, settings};
 use crate::load::Severity;
 
 pub async fn run(args: &ValidateArgs) -> Result<u8, CliError> {
     let ValidateArgs {
         source,
+        schema,
         set,
         output,
     } = args;
     let snapshot = settings::read_source(source)?;
     let settings = settings::offline(source, set).await?;
-    let offline = prepare(&snapshot, &settings, true)?;
+    let definitions = definitions(schema)?;
+    let offline = prepare(&snapshot, &settings, &definitions, true)?;
     match output {
         Output::Json => json::validation(
             &snapshot.revision,

@@ -1,5 +1,6 @@
 //! Snapshot -> documents and diagnostics. Never stops at the first error; does no IO.
 
+mod check;
 mod diagnostic;
 mod document;
 mod excerpt;
@@ -11,6 +12,7 @@ mod metadata;
 mod names;
 mod node;
 mod parse;
+mod path;
 mod print;
 #[cfg(test)]
 mod robustness_tests;
@@ -22,6 +24,7 @@ mod snapshot;
 mod tests;
 mod text;
 
+pub use check::check;
 pub use diagnostic::{Diagnostic, Origin, Position, Severity};
 pub use document::Document;
 pub use limits::Limits;
@@ -31,3 +34,6 @@ pub use node::{Entry, Node, NodeKind};
 pub use print::to_yaml;
 pub use schema::{Schemas, builtin_scope, spell_quantities};
 pub use snapshot::{Snapshot, SourceFile};
+
+/// Past this many findings in one document the rest would not be read.
+const MOST_FINDINGS: usize = 50;

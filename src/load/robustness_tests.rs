@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::{Limits, Loaded, Schemas, Snapshot, SourceFile, add_excerpts, load, to_yaml};
+use super::{Limits, Loaded, Schemas, Snapshot, SourceFile, add_excerpts, check, load, to_yaml};
 
 /// A sound source with most of what YAML has.
 const SEED: &str = "%YAML 1.2\n---\n# c\napiVersion: v1\nkind: List\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: &m {name: a, labels: {a: \"b\"}}\n  spec:\n    \
@@ -35,6 +35,7 @@ fn withstands(bytes: &[u8]) {
         let lines = 1 + bytes.iter().filter(|b| matches!(b, b'\n' | b'\r')).count();
         let mut found = loaded.diagnostics;
         let schemas = Schemas::default();
+        found.extend(check(&loaded.documents, &schemas, "here"));
         for document in &loaded.documents {
             found.extend(schemas.check(document));
             let value = document.root.to_json();

@@ -68,6 +68,7 @@ mod source_git_local;
 mod source_git_remote;
 mod source_git_ssh;
 mod status_command;
+mod strictness;
 mod support;
 mod sync_git;
 mod tree_command;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::shape::Shape;
+use super::shape::{Inner, Shape};
 use crate::api::{GroupKind, Scope};
 
 /// A type's fields, each with the code of its type; see `generate.py` for the codes.
@@ -59,24 +59,35 @@ pub(super) fn fields_of(group: &str, version: &str, kind_name: &str) -> Option<&
     table()?.types.get(*index)
 }
 
+/// The kinds of a group; none when the group is not Kubernetes' own.
+pub(super) fn kinds_of(group: &str) -> impl Iterator<Item = &'static str> {
+    let prefix = format!("{group}/");
+    let kinds = table().into_iter().flat_map(|table| table.kinds.keys());
+    kinds.filter_map(move |name| name.strip_prefix(prefix.as_str()))
+}
+
+/// The versions that a built-in kind is known in.
+pub(super) fn versions_of(group: &str, kind_name: &str) -> impl Iterator<Item = &'static str> {
+    let known = kind(group, kind_name).into_iter();
+    known.flat_map(|kind| kind.versions.keys().copied())
+}
+
 /// The fields of `metadata`, the same for every kind.
 pub(super) fn metadata() -> Option<&'static Fields> {
     let table = table()?;
     table.types.get(table.metadata)
 }
 
-/// Decodes the type of a field, and whether the field must be there.
-pub(super) fn field(code: &str) -> (Shape<'static>, bool) {
-    match code.strip_prefix('!') {
-        Some(code) => (shape(code), true),
-        None => (shape(code), false),
-    }
+/// Decodes the type of a field.
+pub(super) fn field(code: &'static str) -> Shape<'static> {
+    shape(code.strip_prefix('!').unwrap_or(code))
 }
 
-fn shape(code: &str) -> Shape<'static> {
+/// Decodes a type. What is inside of a list or a map is decoded when it is needed, so that nothing is allocated here.
+pub(super) fn shape(code: &'static str) -> Shape<'static> {
     match code.split_at_checked(1) {
-        Some(("[", items)) => Shape::List(Box::new(shape(items))),
-        Some(("{", values)) => Shape::Map(Box::new(shape(values))),
+        Some(("[", items)) => Shape::List(Inner::Code(items)),
+        Some(("{", values)) => Shape::Map(Inner::Code(values)),
         _ => match code {
             "s" | "t" => Shape::Text,
             "y" => Shape::Bytes,

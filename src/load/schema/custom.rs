@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::shape::Shape;
+use super::shape::{Inner, Shape};
 use crate::api::Scope;
 
 /// Schemas nested deeper than this are taken as allowing anything; the API server refuses such CRDs anyway.
@@ -43,6 +43,35 @@ pub(super) struct Custom {
     pub length: (Option<u64>, Option<u64>),
     /// Least and greatest number of items.
     pub count: (Option<u64>, Option<u64>),
+    /// Least and greatest number of fields.
+    pub size: (Option<u64>, Option<u64>),
+    /// What a number must be a multiple of.
+    pub multiple: Option<f64>,
+    /// What makes the items of a list differ, when no two may be alike.
+    pub unique: Option<Unique>,
+    /// `allOf`, `anyOf`, `oneOf` and `not`.
+    pub forms: Forms,
+    /// Whether it says things that are not checked here, such as a `pattern`.
+    opaque: bool,
+    /// Whether the server fills anything in further down, which forms may ask for.
+    fills: bool,
+}
+
+/// What makes the items of a list differ: `x-kubernetes-list-type`.
+pub(super) enum Unique {
+    /// The items themselves.
+    Set,
+    /// These fields of theirs.
+    Map(Vec<String>),
+}
+
+/// Further schemas for the same value. Empty where they say what is not checked here.
+#[derive(Default)]
+pub(super) struct Forms {
+    pub all: Vec<Custom>,
+    pub any: Vec<Custom>,
+    pub one: Vec<Custom>,
+    pub not: Vec<Custom>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -74,11 +103,17 @@ impl Custom {
             Base::Int32 => Shape::Int32,
             Base::Int64 => Shape::Int64,
             Base::Number => Shape::Number,
-            Base::IntOrString => Shape::IntOrString,
-            Base::List => Shape::List(Box::new(inner(self.items.as_deref()))),
-            Base::Map => Shape::Map(Box::new(inner(self.values.as_deref()))),
+            Base::IntOrString => Shape::AnyIntOrString,
+            Base::List => Shape::List(Inner::Schema(self.items.as_deref())),
+            Base::Map => Shape::Map(Inner::Schema(self.values.as_deref())),
             Base::Object => Shape::Custom(self),
         }
+    }
+
+    /// The fields that must be there, when nothing else is said.
+    pub(super) fn only_required(&self) -> Option<&[String]> {
+        let silent = self.allowed.is_empty() && self.fields.is_empty() && !self.required.is_empty();
+        silent.then_some(self.required.as_slice())
     }
 
     /// Reads a schema. `open` is what holds for unknown fields where the schema does not say.
@@ -102,9 +137,34 @@ impl Custom {
         let additional = get("additionalProperties");
         let limit = |key: &str| get(key).and_then(Value::as_f64);
         let count = |key: &str| get(key).and_then(Value::as_u64);
+        let items = get("items").map(|items| Box::new(child(items)));
+        let values = additional
+            .filter(|a| a.is_object())
+            .map(|values| Box::new(child(values)));
+        let inside = || {
+            fields
+                .values()
+                .chain(items.as_deref())
+                .chain(values.as_deref())
+        };
+        let fills = inside().any(|inside| inside.fills)
+            || get("properties")
+                .and_then(Value::as_object)
+                .is_some_and(|p| p.values().any(|field| field.get("default").is_some()));
+        let opaque = inside().any(|inside| inside.opaque)
+            || ["pattern", "x-kubernetes-validations"]
+                .iter()
+                .any(|key| get(key).is_some())
+            || get("format")
+                .is_some_and(|format| !KNOWN_FORMATS.iter().any(|known| format == known));
+        let forms = Forms::read(
+            schema,
+            inside().any(|inside| inside.fills),
+            depth,
+            &has_default,
+        );
         Self {
             base: base(schema, fields.is_empty()),
-            fields,
             required: texts(get("required"))
                 .filter(|name| !has_default(name))
                 .map(str::to_owned)
@@ -113,10 +173,6 @@ impl Custom {
                 || flag("x-kubernetes-preserve-unknown-fields")
                 || additional == Some(&Value::Bool(true)),
             embedded: flag("x-kubernetes-embedded-resource"),
-            items: get("items").map(|items| Box::new(child(items))),
-            values: additional
-                .filter(|a| a.is_object())
-                .map(|values| Box::new(child(values))),
             allowed: get("enum")
                 .and_then(Value::as_array)
                 .cloned()
@@ -125,12 +181,62 @@ impl Custom {
             maximum: limit("maximum").map(|n| (n, !flag("exclusiveMaximum"))),
             length: (count("minLength"), count("maxLength")),
             count: (count("minItems"), count("maxItems")),
+            size: (count("minProperties"), count("maxProperties")),
+            multiple: limit("multipleOf").filter(|n| *n > 0.0),
+            unique: unique(schema),
+            forms,
+            opaque,
+            fills,
+            fields,
+            items,
+            values,
         }
     }
 }
 
-fn inner(schema: Option<&Custom>) -> Shape<'_> {
-    schema.map_or(Shape::Any, Shape::Custom)
+impl Forms {
+    /// Reads them where all that they say can be judged: a branch that is not understood would seem to fit, and so would
+    /// one that asks for what the server fills in.
+    fn read(schema: &Value, fills: bool, depth: usize, filled: &dyn Fn(&str) -> bool) -> Self {
+        let branches = |key: &str| {
+            let listed = schema.get(key).and_then(Value::as_array);
+            let listed = listed.map(Vec::as_slice).unwrap_or_default();
+            let single = schema.get(key).filter(|value| value.is_object());
+            let read = |branch: &Value| {
+                let mut branch = Custom::read(branch, true, depth + 1);
+                branch.required.retain(|name| !filled(name));
+                if branch.base == Base::Any
+                    && !(branch.fields.is_empty() && branch.required.is_empty())
+                {
+                    branch.base = Base::Object;
+                }
+                branch
+            };
+            let branches: Vec<Custom> = listed.iter().chain(single).map(read).collect();
+            let judged = !fills && !branches.iter().any(|branch| branch.opaque || branch.fills);
+            if judged { branches } else { Vec::new() }
+        };
+        Self {
+            all: branches("allOf"),
+            any: branches("anyOf"),
+            one: branches("oneOf"),
+            not: branches("not"),
+        }
+    }
+}
+
+/// Formats that say no more than the type that is made of them here.
+const KNOWN_FORMATS: [&str; 6] = ["int32", "int64", "byte", "int-or-string", "float", "double"];
+
+fn unique(schema: &Value) -> Option<Unique> {
+    match schema.get("x-kubernetes-list-type").and_then(Value::as_str) {
+        Some("set") => Some(Unique::Set),
+        Some("map") => {
+            let keys = texts(schema.get("x-kubernetes-list-map-keys"));
+            Some(Unique::Map(keys.map(str::to_owned).collect()))
+        }
+        _ => None,
+    }
 }
 
 fn texts(list: Option<&Value>) -> impl Iterator<Item = &str> {

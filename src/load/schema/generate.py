@@ -37,6 +37,13 @@ CODES = {
     "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": "t",
 }
 
+# What the description says is required and no API server asks for (tried on v1.20.2): type's last part -> fields.
+NOT_ASKED_FOR = {
+    "LimitRangeSpec": {"limits"},
+    "EndpointSlice": {"endpoints"},
+    "CustomResourceDefinitionVersion": {"served"},
+}
+
 
 def crate_sources():
     """The source folders of k8s-openapi's releases, the newest first."""
@@ -139,8 +146,9 @@ def code(schema, visit):
     return "*"
 
 
-def fields(definition, visit):
-    required = definition.get("required", [])
+def fields(name, definition, visit):
+    optional = NOT_ASKED_FOR.get(name.split(".")[-1], set())
+    required = set(definition.get("required", [])) - optional
     return {
         field: ("!" if field in required else "") + code(schema, visit)
         for field, schema in sorted(definition["properties"].items())
@@ -179,7 +187,7 @@ def main():
         if name not in indices:
             indices[name] = len(types)
             types.append(None)
-            types[indices[name]] = fields(definition, visit)
+            types[indices[name]] = fields(name, definition, visit)
         return str(indices[name])
 
     table = {}

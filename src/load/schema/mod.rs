@@ -8,6 +8,9 @@ mod bounds;
 mod builtin;
 mod check;
 mod custom;
+mod forms;
+mod kinds;
+mod nesting;
 mod quantities;
 mod quantity;
 mod shape;
@@ -21,6 +24,8 @@ use serde_json::Value;
 
 pub use builtin::builtin_scope;
 pub use quantities::spell_quantities;
+pub(super) use quantity::nanos;
+pub(super) use suggest::{distance, nearest};
 
 use super::{Diagnostic, Document};
 use crate::api::{GroupKind, Scope, split_api_version};
@@ -74,13 +79,24 @@ impl Schemas {
         } else if let Some(fields) = builtin::fields_of(group, version, &id.group_kind.kind) {
             walk.builtin_root(root, fields);
         } else {
-            let message = format!(
-                "not checked: no schema for {} {}",
-                api_version, id.group_kind.kind
-            );
-            return vec![Diagnostic::warning_at(origin, message)];
+            return vec![kinds::without_schema(
+                document,
+                self.versions(&id.group_kind),
+            )];
         }
         walk.findings
+    }
+
+    /// The versions of a kind that a given CRD has schemas for.
+    fn versions(&self, group_kind: &GroupKind) -> Vec<&str> {
+        let definition = self.custom.get(group_kind);
+        let versions = definition.into_iter().flat_map(|d| d.versions.keys());
+        versions.map(String::as_str).collect()
+    }
+
+    /// Tells whether a given CRD defines a kind.
+    pub fn defines(&self, group_kind: &GroupKind) -> bool {
+        self.custom.contains_key(group_kind)
     }
 
     /// Tells whether objects of a kind that a given CRD defines in this version live in namespaces.

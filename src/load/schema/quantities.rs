@@ -24,18 +24,20 @@ pub fn spell_quantities(object: &mut Value) {
 fn walk(object: &mut Value, fields: &'static Fields) {
     for (key, value) in object.as_object_mut().into_iter().flatten() {
         if let Some(code) = fields.get(key.as_str()) {
-            spell(value, &builtin::field(code).0);
+            spell(value, builtin::field(code));
         }
     }
 }
 
-fn spell(value: &mut Value, shape: &Shape<'_>) {
+fn spell(value: &mut Value, shape: Shape<'_>) {
     match (shape, &mut *value) {
         (Shape::Quantity, Value::Number(number)) => *value = Value::String(plain(number)),
-        (Shape::List(shape), Value::Array(items)) => {
+        (Shape::List(inner), Value::Array(items)) => {
+            let shape = inner.shape();
             items.iter_mut().for_each(|item| spell(item, shape));
         }
-        (Shape::Map(shape), Value::Object(map)) => {
+        (Shape::Map(inner), Value::Object(map)) => {
+            let shape = inner.shape();
             map.values_mut().for_each(|value| spell(value, shape));
         }
         (Shape::Builtin(fields), Value::Object(_)) => walk(value, fields),

@@ -25,9 +25,84 @@ fn is_exponent(suffix: &str) -> bool {
     })
 }
 
+/// The billionths that a quantity stands for, rounded up as Kubernetes does; nothing for what is no quantity or too large.
+pub(in crate::load) fn nanos(text: &str) -> Option<i128> {
+    if !is_quantity(text) {
+        return None;
+    }
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, suffix) = text.split_at_checked(end)?;
+    let fraction = number.split_once('.').map_or("", |(_, fraction)| fraction);
+    let digits: i128 = number.replace('.', "").parse().ok()?;
+    let (binary, decimal) = match suffix {
+        "" => (0, 0),
+        "n" => (0, -9),
+        "u" => (0, -6),
+        "m" => (0, -3),
+        "k" => (0, 3),
+        "M" => (0, 6),
+        "G" => (0, 9),
+        "T" => (0, 12),
+        "P" => (0, 15),
+        "E" => (0, 18),
+        "Ki" => (1, 0),
+        "Mi" => (2, 0),
+        "Gi" => (3, 0),
+        "Ti" => (4, 0),
+        "Pi" => (5, 0),
+        "Ei" => (6, 0),
+        exponent => (0, exponent.get(1..)?.parse::<i32>().ok()?),
+    };
+    let exponent = 9 + decimal - i32::try_from(fraction.len()).ok()?;
+    let scaled = digits.checked_mul(1024_i128.checked_pow(binary)?)?;
+    let power = |n: u32| 10_i128.checked_pow(n);
+    let size = match u32::try_from(exponent) {
+        Ok(exponent) => scaled.checked_mul(power(exponent)?)?,
+        Err(_) => {
+            let by = power(exponent.unsigned_abs())?;
+            scaled.checked_add(by - 1)? / by
+        }
+    };
+    Some(if negative { -size } else { size })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_quantity;
+    use super::{is_quantity, nanos};
+
+    #[test]
+    fn quantities_are_compared_by_what_they_stand_for() {
+        for (text, expected) in [
+            ("1", 1_000_000_000),
+            ("0.1", 100_000_000),
+            ("100m", 100_000_000),
+            ("1e3", 1_000_000_000_000),
+            ("1k", 1_000_000_000_000),
+            ("1Ki", 1_024_000_000_000),
+            ("0.5Ki", 512_000_000_000),
+            ("-2", -2_000_000_000),
+            ("+1u", 1_000),
+            ("0.1n", 1),
+            ("1E", 1_000_000_000_000_000_000_000_000_000),
+        ] {
+            assert_eq!(nanos(text), Some(expected), "{text}");
+        }
+        for text in [
+            "",
+            "1 Gi",
+            "1e99",
+            "1e-99",
+            "99999999999999999999999999999999999999999",
+        ] {
+            assert_eq!(nanos(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn quantities_are_told_from_other_text() {

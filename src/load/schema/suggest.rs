@@ -1,7 +1,10 @@
 //! "Did you mean": the known name that a misspelt one is nearest to.
 
 /// Finds the name that differs least, when it differs little enough for a slip of the fingers.
-pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(in crate::load) fn nearest<'a>(
+    wrong: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
     let lower = wrong.to_lowercase();
     let most = match wrong.chars().count() {
         0..=3 => 1,
@@ -16,7 +19,7 @@ pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> 
 }
 
 /// Levenshtein's distance, where two neighbours that changed places count as one slip.
-fn distance(a: &str, b: &str) -> usize {
+pub(in crate::load) fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=b.len()).collect();

@@ -90,7 +90,7 @@ spec:
             "15:30 `spec.template.spec.containers[0].resources.limits.memory` is not a quantity (write it like `500m`, `2` or `1Gi`)",
             "17:11 `spec.template.spec.containers[0].ports[0].containerPort` must be an integer, not a fraction",
             "18:11 `spec.template.spec.containers[0].ports[1].containerPort` does not fit into 32 bits",
-            "19:9 `spec.template.spec.containers[0].args` must be a list, not a string",
+            "19:9 `spec.template.spec.containers[0].args` must be a list, not a string (write it as a list, also when it has one item)",
             "20:25 `spec.template.spec.containers[0].env[0].value` must be a string, not a number (put the value in quotes)",
             "14:9 `spec.template.spec.containers[0].name` is missing",
             "6:1 `spec.selector` is missing",
@@ -114,9 +114,16 @@ fn secrets_need_base64_and_values_are_not_repeated() {
 
 #[test]
 fn kinds_and_versions_without_a_schema_are_left_to_the_cluster() {
-    for api_version in ["example.org/v1", "apps/v9"] {
+    let hints = [
+        (
+            "example.org/v1",
+            "give the file of its CustomResourceDefinition with --schema",
+        ),
+        ("apps/v9", "it is known in: v1"),
+    ];
+    for (api_version, hint) in hints {
         let text = format!("apiVersion: {api_version}\nkind: Deployment\nmetadata: {{name: a}}\n");
-        let expected = format!("1:1 not checked: no schema for {api_version} Deployment");
+        let expected = format!("1:1 not checked: no schema for {api_version} Deployment ({hint})");
         assert_eq!(found(&Schemas::default(), &text), [expected]);
     }
     let old = "apiVersion: policy/v1beta1\nkind: PodSecurityPolicy\nmetadata: {name: a}\nspec: {privileged: 1}\n";
@@ -215,7 +222,7 @@ spec: {size: 0, name: \"\"}
         [
             "3:21 unknown field `metadata.annotation` (did you mean `annotations`?)",
             "5:3 `spec.size` must be less than 10",
-            "6:3 `spec.mode` must be one of `Auto`, `None`",
+            "6:3 `spec.mode` must be one of `Auto`, `None` (did you mean `Auto`?)",
             "7:3 `spec.name` must have at most 3 characters",
             "8:3 `spec.port` must be an integer or a string, not a fraction",
             "9:12 `spec.labels.a` must be a string, not a number (put the value in quotes)",
@@ -224,12 +231,14 @@ spec: {size: 0, name: \"\"}
             "11:10 `spec.free.known` must be a boolean, not a number",
             "12:20 unknown field `spec.pod.metadata.lables` (did you mean `labels`?)",
             "12:33 unknown field `spec.pod.other`",
+            "12:3 `spec.pod.apiVersion` is missing",
+            "12:3 `spec.pod.kind` is missing",
             "13:3 `spec.blob` is not base64",
             "14:3 unknown field `spec.naem` (did you mean `name`?)",
             "15:1 unknown field `top`",
             "17:1 `spec` is missing",
             "24:8 `spec.size` must be at least 1",
-            "24:17 `spec.name` must have at least 1 characters",
+            "24:17 `spec.name` must have at least 1 character",
         ]
     );
 }

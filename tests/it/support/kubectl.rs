@@ -1,7 +1,8 @@
 //! The real kubectl, for what only it does the way people meet it.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -9,6 +10,17 @@ use super::lab;
 
 /// Runs it on the shared control plane with these objects on its standard input, to a good end.
 pub fn kubectl(arguments: &[&str], objects: &[Value]) -> String {
+    let mut input = Vec::new();
+    for object in objects {
+        serde_json::to_writer(&mut input, object).unwrap();
+    }
+    let output = attempt(arguments, &input);
+    assert!(output.status.success(), "kubectl {arguments:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs it on the shared control plane with this text on its standard input, whatever becomes of it.
+pub fn attempt(arguments: &[&str], input: &[u8]) -> Output {
     let home = tempfile::tempdir().unwrap();
     let mut child = Command::new(program())
         .env_clear()
@@ -18,16 +30,11 @@ pub fn kubectl(arguments: &[&str], objects: &[Value]) -> String {
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    for object in objects {
-        serde_json::to_writer(&mut input, object).unwrap();
-    }
-    drop(input);
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "kubectl {arguments:?}");
-    String::from_utf8(output.stdout).unwrap()
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
 }
 
 /// Has a shell run a line that somebody was told to copy, on the shared control plane, to a good end.
