@@ -14,6 +14,7 @@ mod outcome;
 mod overview;
 mod parent;
 mod planning;
+mod policies;
 mod preview;
 mod reach;
 mod record;

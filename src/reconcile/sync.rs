@@ -204,13 +204,16 @@ fn status(
         parent.pointer("/metadata/generation")?.as_i64()
     };
     let digest = rendered_digest(&survey.desired);
-    let trouble = trouble(planned, report);
+    let denial = denial(planned);
+    let denied = denial.is_some();
+    let trouble = denial.or_else(|| trouble(planned, report));
     let facts = record::Facts {
         revision: &planned.revision,
         digest: &digest,
         total: survey.desired.len(),
         done: &report.done,
         trouble: trouble.as_deref(),
+        denied,
         drifted: drifted(planned, &report.done),
         requested_at: run.settings.requested_at.as_deref(),
         // A spec that was edited meanwhile is not what was done.
@@ -362,6 +365,30 @@ fn trouble(planned: &Planned, report: &Report) -> Option<String> {
                 .map(|u| format!("{} is not healthy: {}", u.id, u.health))
         })
         .or_else(|| report.trouble.first().cloned())
+}
+
+/// What policies hold back first, if they do and nothing else is wrong with the source.
+fn denial(planned: &Planned) -> Option<String> {
+    let Planned {
+        policies,
+        diagnostics,
+        ..
+    } = planned;
+    let mut denials = policies.verdicts.iter().filter(|it| it.denies());
+    let first = denials.next()?;
+    // Verdicts come after all that could not be read.
+    let error = diagnostics.iter().find(|d| d.severity == Severity::Error)?;
+    let sentence = first.sentence();
+    if error.message != sentence {
+        return None;
+    }
+    let place = first.origin.as_ref();
+    let place = place.map_or_else(String::new, |origin| format!(" ({origin})"));
+    let more = match denials.count() {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    Some(format!("{sentence}{place}{more}"))
 }
 
 /// What others have changed and this run leaves so: three of the objects, and how many more.

@@ -48,6 +48,7 @@ mod permissions;
 mod plan_conflicts;
 mod plan_output;
 mod plan_requests;
+mod policies;
 mod probes;
 mod prune_contents;
 mod prune_guards;
