@@ -54,10 +54,12 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
     for name in &installed {
         writeln!(err, "installed CustomResourceDefinition {name}")?;
     }
-    diagnostics::print(&mut err.lock(), &planned.diagnostics)?;
+    let mut err = err.lock();
+    diagnostics::print(&mut err, &planned.diagnostics)?;
     if admission.verbose {
-        diagnostics::print_notes(&mut err.lock(), &planned.policies)?;
+        diagnostics::print_notes(&mut err, &planned.policies)?;
     }
+    drop(err);
 
     let progress = Progress::new(planned.plan.steps.len(), *output == Output::Text, *all);
     let ended = sync(

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use kube_cel::cel::Value;
 use kube_cel::cel::common::ast::{
-    CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, ListExpr, MapExpr, SelectExpr,
-    operators,
+    CallExpr, EntryExpr, Expr, IdedExpr, ListExpr, MapExpr, SelectExpr,
 };
 use kube_cel::cel::objects::{Key, KeyRef};
 
@@ -17,7 +16,7 @@ use super::fault::Fault;
 use super::macros::macro_of;
 use super::operators::is_operator;
 use super::signatures::{Form, arity};
-use super::value::{describe, known, list, map, truth, type_named};
+use super::value::{describe, known, list, map, type_named};
 use super::{functions, library, optional};
 
 /// Names that macros have bound, innermost first.

@@ -10,6 +10,7 @@ use kube_cel::cel::{Context, ExecutionError};
 
 use super::budget::Budget;
 use super::fault::Fault;
+use super::optional;
 use super::price::pay;
 use super::value::describe;
 
@@ -30,7 +31,14 @@ pub fn call(
     args: Vec<Value>,
 ) -> Result<Value, Fault> {
     pay(budget, name, target.as_ref(), &args)?;
-    let result = run(name, target, args)?;
+    let result = match name {
+        // The API server's gives an optional, so that a name can be tried.
+        "format.named" => match run(name, target, args)? {
+            Value::Null => optional::none(),
+            format => optional::of(format),
+        },
+        _ => run(name, target, args)?,
+    };
     budget.charge_value(&result)?;
     Ok(result)
 }
@@ -109,12 +117,8 @@ mod tests {
             if let Ok(Some(_)) | Err(_) = functions::call(&budget, name, target.as_ref(), &args) {
                 continue;
             }
-            let result = catch_unwind(|| run(name, target, args));
-            let undeclared = format!("{name}() is not there");
-            match result {
-                Ok(Err(fault)) => assert_ne!(fault.to_string(), undeclared),
-                Ok(Ok(_)) => {}
-                Err(_) => panic!("{name}"),
+            if let Err(fault) = run(name, target, args) {
+                assert_ne!(fault.to_string(), format!("{name}() is not there"));
             }
         }
     }

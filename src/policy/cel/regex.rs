@@ -18,9 +18,8 @@ pub fn weight(pattern: &str) -> u64 {
             }
             ')' => {
                 let inner = sum;
-                (sum, last) = open.pop().unwrap_or((1, 0));
-                last = inner;
-                sum = sum.saturating_add(inner);
+                let (before, _) = open.pop().unwrap_or((1, 0));
+                (sum, last) = (before.saturating_add(inner), inner);
             }
             '{' => {
                 let mut most = 0_u64;
