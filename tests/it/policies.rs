@@ -239,7 +239,7 @@ fn policies_see_the_cluster() {
     let folder = tempfile::tempdir().unwrap();
     let fixed = LIMIT.replace(
         "int(object.data.key) <= 5",
-        "oldObject == null || oldObject.data.value == object.data.key",
+        "oldObject == null || oldObject.data.key == object.data.key",
     );
     let named = LIMIT.replace("name: limit", "name: named").replace(
         "int(object.data.key) <= 5",

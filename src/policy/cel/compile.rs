@@ -18,8 +18,11 @@ const LONGEST: usize = 10_000;
 /// The most signs that nest or chain something: what is parsed recursively, on a stack of 2 MiB.
 const SIGNS: usize = 1_000;
 
-/// The deepest nesting of brackets and of `?:`. The parser's time doubles with some of them.
-const BRACKETS: u16 = 24;
+/// The most brackets within each other.
+const BRACKETS: usize = 24;
+
+/// The most `?:`, each of which is parsed within the one before it.
+const CHOICES: usize = 40;
 
 /// What an expression may name.
 #[derive(Clone, Copy, Debug)]
@@ -51,17 +54,14 @@ impl Expression {
         if signs.count() > SIGNS {
             return Err(format!("it has more than {SIGNS} operators"));
         }
-        let deepest = source
-            .chars()
-            .fold((0_u16, 0_u16), |(now, most), c| match c {
-                '(' | '[' | '{' => (now + 1, most.max(now + 1)),
-                ')' | ']' | '}' => (now.saturating_sub(1), most),
-                _ => (now, most),
-            });
-        if deepest.1 > BRACKETS {
+        let (brackets, choices) = nesting(source);
+        if brackets > BRACKETS {
             return Err(format!(
                 "it has more than {BRACKETS} brackets within each other"
             ));
+        }
+        if choices > CHOICES {
+            return Err(format!("it has more than {CHOICES} choices (?:)"));
         }
         let ast = parse(source)?;
         let mentions = check(&ast, names)?;
@@ -87,12 +87,36 @@ impl Expression {
     }
 }
 
-/// The parser is generated code around a runtime that panics on some texts that are no CEL. Such a text must fail its own
-/// policy, never the process that reads it.
+/// How many brackets are within each other at the most, and how many choices there are. What is within quotes counts as
+/// well: nobody writes so many.
+fn nesting(source: &str) -> (usize, usize) {
+    let (mut open, mut most, mut choices) = (0_usize, 0, 0);
+    let mut before = ' ';
+    for c in source.chars() {
+        match c {
+            '(' | '[' | '{' => {
+                open += 1;
+                most = most.max(open);
+            }
+            ')' | ']' | '}' => open = open.saturating_sub(1),
+            // `a.?b`, `a[?b]` and `[?a]` are no choices.
+            '?' if !matches!(before, '.' | '[' | '{' | ',') => choices += 1,
+            _ => {}
+        }
+        if !c.is_whitespace() {
+            before = c;
+        }
+    }
+    (most, choices)
+}
+
+/// The parser is generated code around a runtime with panics of its own; its bound on recursion is one, which is why that
+/// is never reached. A text that finds another one must fail its own policy, never the process that reads it.
 fn parse(source: &str) -> Result<Ast, String> {
     let parser = || {
         let parser = Parser::new().enable_optional_syntax(true);
-        parser.max_recursion_depth(BRACKETS * 2).parse(source)
+        // What nests is bounded above; the parser panics where it meets a bound of its own.
+        parser.max_recursion_depth(u16::MAX).parse(source)
     };
     match catch_unwind(AssertUnwindSafe(parser)) {
         Ok(Ok(ast)) => Ok(ast),

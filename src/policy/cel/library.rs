@@ -73,8 +73,8 @@ fn run(name: &str, target: Option<Value>, args: Vec<Value>) -> Result<Value, Fau
         id: 0,
         expr: Expr::Call(call),
     };
-    // The library's arithmetic on dates and durations panics on overflow. An expression that provokes that must fail
-    // itself, never the process.
+    // The library unwraps where it takes for granted what it was given (dates, conversions between its two kinds of
+    // values). An expression that finds such a place must fail itself, never the process.
     match catch_unwind(AssertUnwindSafe(|| Value::resolve(&expr, &scope))) {
         Ok(result) => result.map_err(|error| Fault::error(told(name, &error))),
         Err(_) => Err(Fault::error(format!(
