@@ -65,7 +65,8 @@ impl Set {
             }
         }
         set.check_names();
-        set.check_meaning();
+        let policies = documents.iter().filter(|it| is_policy(it, POLICY));
+        set.check_meaning(&policies.map(|it| it.id.name.as_str()).collect());
         set.bind_the_unbound();
         set
     }
@@ -119,8 +120,9 @@ impl Set {
         }
     }
 
-    /// Finds what a schema does not: what would never do anything, or what the API server would refuse.
-    fn check_meaning(&mut self) {
+    /// Finds what a schema does not: what would never do anything, or what the API server would refuse. `names` are those of
+    /// all policies, also of those that could not be read.
+    fn check_meaning(&mut self, names: &BTreeSet<&str>) {
         for policy in &self.policies {
             if policy.validations.is_empty() && policy.annotations.is_empty() {
                 let message = format!("policy {} demands nothing", policy.name);
@@ -137,7 +139,7 @@ impl Set {
         }
         for binding in &self.bindings {
             let name = binding.name.as_deref().unwrap_or_default();
-            if !self.policies.iter().any(|p| p.name == binding.policy) {
+            if !names.contains(binding.policy.as_str()) {
                 let policy = &binding.policy;
                 let message = format!("binding {name} names policy {policy}, which is not there");
                 let found = Diagnostic::error_at(&binding.origin, message)

@@ -44,6 +44,16 @@ fn resource(kind: &str) -> String {
 
 /// What policies say of objects, with the Namespaces among these as what is known of namespaces.
 fn report_of(set: &Set, objects: &[Desired], old: impl Fn(&ObjectId) -> Old) -> Report {
+    report_as(set, objects, old, None)
+}
+
+/// The same, of requests that somebody makes.
+fn report_as(
+    set: &Set,
+    objects: &[Desired],
+    old: impl Fn(&ObjectId) -> Old,
+    user: Option<User>,
+) -> Report {
     assert_eq!(set.diagnostics, []);
     let subjects: Vec<Subject<'_>> = objects
         .iter()
@@ -62,7 +72,7 @@ fn report_of(set: &Set, objects: &[Desired], old: impl Fn(&ObjectId) -> Old) -> 
             .map(|it| (it.id.name.clone(), Value::clone(&it.object)))
             .collect(),
         params: objects.iter().map(|it| (&it.id, &*it.object)).collect(),
-        user: None,
+        user,
     };
     evaluate(set, &subjects, &around)
 }
@@ -409,6 +419,23 @@ fn what_is_there_already_is_the_old_object() {
         told.len() == 2 && told[0].contains("oldObject is not known"),
         "{told:?}"
     );
+}
+
+/// <https://kubernetes.io/docs/reference/config-api/apiserver-admission.v1/#admission-k8s-io-v1-AdmissionRequest>
+#[test]
+fn the_request_is_the_one_that_would_be_made() {
+    let demand = policy(
+        "  validations:
+    - { expression: \"request.kind == {'group': '', 'version': 'v1', 'kind': 'ConfigMap'} && request.requestKind == request.kind\" }
+    - { expression: \"request.resource.resource == 'configmaps' && request.subResource == ''\" }
+    - { expression: \"request.name == 'a' && request.namespace == 'default' && !request.dryRun\" }
+    - { expression: \"request.userInfo.username == 'system:serviceaccount:shop:deployer'\" }
+    - { expression: \"'system:serviceaccounts:shop' in request.userInfo.groups\" }
+",
+    );
+    let user = User::service_account("shop", "deployer");
+    let report = report_as(&set(&demand), &desired(MAP), |_| Old::Absent, Some(user));
+    assert_eq!(told(&report), [""; 0]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::controller::{Setup, directory_sync};
 use crate::support::covergence::Run;
-use crate::support::manifest::config_map;
+use crate::support::manifest::{config_map, deployment, target};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -169,6 +169,61 @@ fn a_verdict_is_shown_at_the_object_and_with_the_expression() {
     let output = run.0.current_dir(folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap());
+}
+
+/// What is wrong with a policy, as people see it. No object passes what could not be read.
+#[test]
+fn what_is_wrong_with_a_policy_is_shown_at_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        "shop/map.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n",
+    );
+    let binding = "---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: { name: limit }
+spec:
+  policyName: limits
+  validationActions: [Deny, Warn]
+";
+    let misspelt = LIMIT.replace("messageExpression", "messageExpresion");
+    write(folder.path(), "limit.yaml", &(misspelt + binding));
+    let run = Run::new(&["validate", "shop", "-n", "here", "--policy", "limit.yaml"]);
+    let (mut command, _home) = run.into_parts();
+    let output = command.current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap());
+}
+
+/// A policy also judges the Service that a Target is to get.
+#[test]
+fn the_service_of_a_target_is_held_back_as_well() {
+    let ns = Namespace::new("policy-child");
+    let source = Source::new().with("pet.yaml", &[deployment("pet"), target("pet")]);
+    let folder = tempfile::tempdir().unwrap();
+    let none = LIMIT
+        .replace("configmaps", "services")
+        .replace(
+            "int(object.data.key) <= 5",
+            "object.spec.clusterIP != 'None'",
+        )
+        .replace(
+            "'the value is ' + object.data.key + ', and 5 is the most'",
+            "'none'",
+        );
+    write(folder.path(), "none.yaml", &none);
+    let policy = folder.path().join("none.yaml").display().to_string();
+    let report = ns.run("sync", &source).args(&["--policy", &policy]).code(2);
+    assert_eq!(report.outcome("Deployment", "pet"), "created");
+    assert_eq!(report.outcome("Service", "pet-coverage"), "refused");
+    let why = format!("policy limit denies Service {}/pet-coverage: none", ns.name);
+    assert_eq!(report.message("Service", "pet-coverage"), why);
+    assert!(!ns.exists("services", "pet-coverage"));
+    let condition = ns.condition("pet", "CoverageServiceReady");
+    assert_eq!(condition["reason"], "PolicyDenied");
+    assert_eq!(condition["message"], why);
 }
 
 #[test]
