@@ -106,6 +106,9 @@ impl<'e> Machine<'e> {
             field,
             test,
         } = select;
+        // The parser keeps the quotes of `a.`b/c``.
+        let quoted = field.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
+        let field = quoted.unwrap_or(field);
         if let Expr::Ident(name) = &operand.expr
             && name == "variables"
             && bound(name, scope).is_none()

@@ -3,10 +3,12 @@
 use kube_cel::cel::Value;
 
 use super::budget::{Budget, units};
+use super::convert::{strictly, to_text};
 use super::fault::Fault;
 use super::library::wrong;
 use super::optional;
-use super::value::{string, type_of};
+use super::url::{Url, url};
+use super::value::type_of;
 
 /// Computes a function, if it is one of those that are computed here.
 ///
@@ -47,7 +49,36 @@ pub fn call(
         ("duration", None, [Value::String(text)]) if !is_duration(text) => {
             return Err(Fault::error("duration(): it is no duration such as 1h30m"));
         }
-        ("string", None, [Value::Bool(it)]) => string(it.to_string()),
+        ("string", None, [value]) => match to_text(value) {
+            Some(text) => text,
+            None => return Ok(None),
+        },
+        ("int", None, [Value::Timestamp(it)]) => Value::Int(it.timestamp()),
+        ("indexOf" | "lastIndexOf", Some(_), [_, Value::Int(at)]) if *at < 0 => {
+            return Err(Fault::error(format!("{name}(): the index is out of range")));
+        }
+        ("url" | "isURL", None, [Value::String(text)]) => {
+            budget.charge_text(text.len())?;
+            match name {
+                "url" => url(text)?,
+                _ => Value::Bool(Url::parse(text).is_some()),
+            }
+        }
+        ("url" | "isURL", None, [value]) => return Err(wrong(name, value)),
+        (
+            "getScheme" | "getHost" | "getHostname" | "getPort" | "getEscapedPath" | "getQuery",
+            Some(value),
+            [],
+        ) => accessor(budget, name, value)?,
+        (
+            "quantity" | "isQuantity" | "ip" | "isIP" | "cidr" | "isCIDR" | "semver" | "isSemver",
+            None,
+            [Value::String(text), ..],
+        ) => match (strictly(name, text), name.starts_with("is")) {
+            (Ok(()), _) => return Ok(None),
+            (Err(_), true) => Value::Bool(false),
+            (Err(fault), false) => return Err(fault),
+        },
         // What these are called on is never known here.
         (
             "allowed" | "check" | "error" | "errored" | "fieldSelector" | "group" | "labelSelector"
@@ -59,6 +90,16 @@ pub fn call(
         _ => return optionals(name, target, args),
     };
     Ok(Some(value))
+}
+
+fn accessor(budget: &Budget, name: &str, value: &Value) -> Result<Value, Fault> {
+    let url = match value {
+        Value::Opaque(opaque) => opaque.downcast_ref::<Url>(),
+        _ => None,
+    };
+    budget.charge_text(url.map_or(0, Url::len))?;
+    url.and_then(|url| url.get(name))
+        .ok_or_else(|| wrong(name, value))
 }
 
 fn optionals(name: &str, target: Option<&Value>, args: &[Value]) -> Result<Option<Value>, Fault> {

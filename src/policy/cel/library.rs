@@ -37,6 +37,11 @@ pub fn call(
             Value::Null => optional::none(),
             format => optional::of(format),
         },
+        // Their parts are told in UTC, whatever zone they were written in.
+        "timestamp" => match run(name, target, args)? {
+            Value::Timestamp(time) => Value::Timestamp(time.to_utc().fixed_offset()),
+            other => other,
+        },
         _ => run(name, target, args)?,
     };
     budget.charge_value(&result)?;

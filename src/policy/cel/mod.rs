@@ -8,6 +8,7 @@ mod budget;
 mod check;
 mod compile;
 mod comprehension;
+mod convert;
 mod env;
 mod eval;
 mod fault;
@@ -21,6 +22,7 @@ mod regex;
 mod signatures;
 #[cfg(test)]
 mod tests;
+mod url;
 mod value;
 
 pub(super) use budget::{Budget, EXPRESSION, POLICY, RUN};

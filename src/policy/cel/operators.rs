@@ -153,6 +153,9 @@ impl Machine<'_> {
     ) -> Result<Value, Fault> {
         self.budget.charge_value(left)?;
         self.budget.charge_value(right)?;
+        if let (Value::Bytes(left), Value::Bytes(right)) = (left, right) {
+            return Ok(Value::Bool(holds(left.cmp(right))));
+        }
         match left.partial_cmp(right) {
             Some(ordering) if !matches!(left, Value::Null) => Ok(Value::Bool(holds(ordering))),
             // Only what is not a number has no order among numbers.

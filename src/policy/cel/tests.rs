@@ -80,6 +80,8 @@ const TRUE: &[&str] = &[
     "type(object.metadata.labels) == map && type(object.names) == list",
     "object.nothing == null && has(object.nothing) && type(null) == null_type",
     "object.big == 9007199254740993",
+    // cel-go's quoted fields, for keys that are no identifiers.
+    "object.metadata.labels.`app.kubernetes.io/name` == 'pet' && has(object.metadata.labels.`app.kubernetes.io/name`)",
     // CEL, CrossTypeNumericComparisons.
     "object.spec.replicas > 2.5 && object.spec.ratio < 1",
     "dyn(1) == dyn(1.0) && dyn(1u) == dyn(1)",
@@ -96,6 +98,9 @@ const TRUE: &[&str] = &[
     "size('äöü') == 3 && 'äöü'.size() == 3 && size(b'äöü') == 6",
     "int('42') == 42 && string(42) == '42' && double('1.5') == 1.5 && int(3.9) == 3",
     "duration('1h30m') == duration('90m') && duration('1m').getSeconds() == 60",
+    "string(timestamp('2023-01-02T05:04:05+02:00')) == '2023-01-02T03:04:05Z' && int(timestamp('1970-01-01T00:01:00Z')) == 60",
+    "timestamp('2023-01-01T00:00:00+02:00').getHours() == 22 && string(duration('90s')) == '90s' && string(duration('1.5s')) == '1.5s'",
+    "string(1.0) == '1' && string(1.5) == '1.5' && string(1.5e300) == '1.5e+300' && string(1e-7) == '1e-07' && b'a' < b'b'",
     "timestamp('2023-01-02T03:04:05Z') < timestamp('2023-01-02T03:04:06Z')",
     "timestamp('2023-08-26T12:39:00Z').getFullYear() == 2023 && timestamp('2023-08-26T12:39:00Z').getDayOfWeek() == 6",
     // ext, Strings.
@@ -121,8 +126,12 @@ const TRUE: &[&str] = &[
     "url('https://example.com/path with spaces/').getEscapedPath() == '/path%20with%20spaces/'",
     "url('https://[::1]:80/').getHostname() == '::1' && url('https://example.com/').getPort() == ''",
     "url('https://example.com/?k1=a&k2=b&k2=c').getQuery() == {'k1': ['a'], 'k2': ['b', 'c']}",
-    "url('/path').getScheme() == '' && url('https://example.com').getScheme() == 'https'",
-    "isURL('https://user:pass@example.com:80/path?query=val#fragment') && !isURL('../relative-path')",
+    "url('/path').getScheme() == '' && url('/path').getHost() == '' && url('HTTPS://example.com').getScheme() == 'https'",
+    "url('https://example.com:443/').getPort() == '443' && url('http://localhost/').getHost() == 'localhost'",
+    "url('https://user:pass@EXAMPLE.com:80/').getHost() == 'EXAMPLE.com:80' && url('https://example.com').getEscapedPath() == ''",
+    "url('https://example.com/a/../%7Eb').getEscapedPath() == '/a/../%7Eb' && url('mailto:a@b').getHost() == ''",
+    "isURL('https://user:pass@example.com:80/path?query=val#fragment') && isURL('/absolute-path') && !isURL('../relative-path')",
+    "!isURL('https://a:b:c/') && !isURL('https://exa mple.com') && !isURL('https://example.com/%zz') && !isURL('') && !isURL(':foo')",
     // CEL, "Kubernetes IP address library" and "CIDR library", and their godoc.
     "isIP('127.0.0.1') && isIP('::1') && !isIP('127.0.0.256') && !isIP('::ffff:1.2.3.4')",
     "ip.isCanonical('127.0.0.1') && ip.isCanonical('2001:db8::abcd') && !ip.isCanonical('2001:DB8::ABCD')",
@@ -134,6 +143,7 @@ const TRUE: &[&str] = &[
     "cidr('192.168.0.0/16').containsCIDR(cidr('192.168.10.0/24')) && cidr('192.168.0.1/24').ip() == ip('192.168.0.1')",
     "cidr('192.168.0.1/24').masked() == cidr('192.168.0.0/24')",
     // CEL, "Kubernetes quantity library", and its godoc.
+    "!isQuantity('1Ki ') && !isIP(' ::1') && !isCIDR('10.0.0.0/08') && !isSemver(' 1.2.3')",
     "isQuantity('1.3Gi') && isQuantity('200k') && !isQuantity('1,3G') && !isQuantity('Three')",
     "quantity('500000G').isInteger() && quantity('50k').asInteger() == 50000 && !quantity('1.5').isInteger()",
     "quantity('9999999999999999999999999999999999999G').asApproximateFloat() > 1e40",
@@ -210,6 +220,14 @@ const FAULTS: &[(&str, &str)] = &[
     ("object.spec && true", "a bool is wanted here, not a map"),
     ("object.names < 3", "a list and an int have no order"),
     ("quantity('Three')", "quantity(): "),
+    (
+        "'abc'.indexOf('b', -5)",
+        "indexOf(): the index is out of range",
+    ),
+    (
+        "url('example.com')",
+        "url(): it is no URL with a scheme, and no absolute path",
+    ),
     ("'a'.matches('(')", "matches(): "),
     (
         "duration('1hour')",
