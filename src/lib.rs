@@ -7,6 +7,7 @@ pub mod lease;
 pub mod load;
 pub mod metrics;
 pub mod plan;
+pub mod policy;
 pub mod reconcile;
 pub mod render;
 pub mod source;

@@ -97,6 +97,11 @@ pub struct SyncSpec {
     /// What becomes of the members when this Sync is deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_policy: Option<DeletionPolicy>,
+    /// Files or folders of the source, relative to its root, with ValidatingAdmissionPolicies that every object must pass.
+    /// What they hold is not applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(min = 1, max = 4096)))]
+    pub policies: Vec<String>,
     /// Whether a run is done only when all objects are healthy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wait: bool,

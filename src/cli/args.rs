@@ -181,6 +181,17 @@ pub struct PolicyArgs {
     pub force_conflicts: bool,
 }
 
+/// Which policies objects must pass.
+#[derive(Debug, Args)]
+pub struct AdmissionArgs {
+    /// File or folder of ValidatingAdmissionPolicies that every object must pass (repeatable).
+    #[arg(long = "policy", value_name = "PATH")]
+    pub policies: Vec<PathBuf>,
+    /// Tell also what policies only note: the action Audit, and audit annotations.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Output {
@@ -220,6 +231,8 @@ pub struct ValidateArgs {
     pub schema: SchemaArgs,
     #[command(flatten)]
     pub set: SetArgs,
+    #[command(flatten)]
+    pub admission: AdmissionArgs,
     /// How results are printed.
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     pub output: Output,
@@ -231,6 +244,8 @@ pub struct DiffArgs {
     pub source: SourceArgs,
     #[command(flatten)]
     pub set: SetArgs,
+    #[command(flatten)]
+    pub admission: AdmissionArgs,
     #[command(flatten)]
     pub policy: PolicyArgs,
     #[command(flatten)]
@@ -252,6 +267,8 @@ pub struct SyncArgs {
     pub source: SourceArgs,
     #[command(flatten)]
     pub set: SetArgs,
+    #[command(flatten)]
+    pub admission: AdmissionArgs,
     #[command(flatten)]
     pub policy: PolicyArgs,
     #[command(flatten)]

@@ -5,15 +5,43 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use crate::load::{Diagnostic, Severity};
+use crate::policy::{Note, Report};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const NOTE: Style = AnsiColor::Cyan.on_default().bold();
 const GUTTER: Style = AnsiColor::Blue.on_default().bold();
 
 /// Prints diagnostics, and a line that counts the errors.
 pub fn print(out: &mut dyn Write, diagnostics: &[Diagnostic]) -> io::Result<()> {
     for diagnostic in diagnostics {
         print_one(out, diagnostic)?;
+    }
+    Ok(())
+}
+
+/// Prints what policies note.
+pub fn print_notes(out: &mut dyn Write, report: &Report) -> io::Result<()> {
+    let Report { verdicts, notes } = report;
+    for verdict in verdicts.iter().filter(|it| it.diagnostic().is_none()) {
+        let place = verdict.origin.as_ref().unwrap_or(&verdict.place);
+        let text = printable(&verdict.sentence());
+        writeln!(out, "{NOTE}note{NOTE:#}: {text}")?;
+        writeln!(
+            out,
+            " {GUTTER}-->{GUTTER:#} {}",
+            printable(&place.to_string())
+        )?;
+    }
+    for note in notes {
+        let Note {
+            policy,
+            object,
+            key,
+            value,
+        } = note;
+        let text = format!("policy {policy} notes of {object}: {key}={value}");
+        writeln!(out, "{NOTE}note{NOTE:#}: {}", printable(&text))?;
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! `covergence diff`, and `covergence sync --dry-run`.
 
 use std::io::Write;
+use std::sync::Arc;
 
-use super::args::{ClusterArgs, DiffArgs, Output, PolicyArgs, SetArgs, SourceArgs};
+use super::args::{AdmissionArgs, ClusterArgs, DiffArgs, Output, PolicyArgs, SetArgs, SourceArgs};
 use super::error::CliError;
 use super::steps::{print_step, print_waiting, summary};
 use super::{DIFFERENCES, ERRORS, OK, diagnostics, json, settings};
@@ -13,6 +14,7 @@ use crate::reconcile::{Planned, Settings, make_plan, preview};
 pub struct Show {
     pub full: bool,
     pub all: bool,
+    pub verbose: bool,
     pub output: Output,
 }
 
@@ -20,6 +22,7 @@ pub async fn run(args: &DiffArgs) -> Result<u8, CliError> {
     let DiffArgs {
         source,
         set,
+        admission,
         policy,
         cluster,
         full,
@@ -29,11 +32,12 @@ pub async fn run(args: &DiffArgs) -> Result<u8, CliError> {
     show(
         source,
         set,
-        policy,
+        (admission, policy),
         cluster,
         &Show {
             full: *full,
             all: *all,
+            verbose: admission.verbose,
             output: *output,
         },
     )
@@ -44,12 +48,15 @@ pub async fn run(args: &DiffArgs) -> Result<u8, CliError> {
 pub async fn show(
     source: &SourceArgs,
     set: &SetArgs,
-    policy: &PolicyArgs,
+    (admission, policy): (&AdmissionArgs, &PolicyArgs),
     cluster: &ClusterArgs,
     show: &Show,
 ) -> Result<u8, CliError> {
     let (snapshot, connection) = settings::open(source, cluster).await?;
-    let settings = settings::online(source, set, policy, cluster, connection.default_namespace())?;
+    let settings = Settings {
+        policies: Arc::new(settings::policies(source, admission)?),
+        ..settings::online(source, set, policy, cluster, connection.default_namespace())?
+    };
     let mut planned = make_plan((&connection).into(), &snapshot, &settings).await?;
     let Planned { plan, survey, .. } = &mut planned;
     preview(&connection, plan, survey, show.full, settings.concurrency).await?;
@@ -69,6 +76,9 @@ pub async fn show(
 fn print(planned: &Planned, settings: &Settings, show: &Show) -> Result<(), CliError> {
     let mut err = anstream::stderr().lock();
     diagnostics::print(&mut err, &planned.diagnostics)?;
+    if show.verbose {
+        diagnostics::print_notes(&mut err, &planned.policies)?;
+    }
     if show.output == Output::Json {
         return Ok(json::plan(planned, settings)?);
     }

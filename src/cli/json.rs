@@ -10,6 +10,7 @@ use crate::api::GroupKind;
 use crate::api::names::API_VERSION;
 use crate::load::{Diagnostic, Origin};
 use crate::plan::{Action, Approval, Conflict, Step};
+use crate::policy;
 use crate::reconcile::{
     Done, Outcome, Overview, Planned, Report, Settings, SyncTree, SyncView, TargetReport,
     TargetView, Tree, Unhealthy,
@@ -24,6 +25,8 @@ struct PlanJson<'a> {
     sync: SyncJson<'a>,
     revision: &'a str,
     diagnostics: &'a [Diagnostic],
+    #[serde(skip_serializing_if = "policy::Report::is_empty")]
+    policies: &'a policy::Report,
     steps: Vec<StepJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prune_refused: Option<&'a str>,
@@ -144,14 +147,24 @@ pub fn report(
 }
 
 /// Prints what is wrong with a source.
-pub fn validation(revision: &str, objects: usize, diagnostics: &[Diagnostic]) -> io::Result<()> {
-    print(&json!({
+pub fn validation(
+    revision: &str,
+    objects: usize,
+    diagnostics: &[Diagnostic],
+    policies: &policy::Report,
+) -> io::Result<()> {
+    let mut validation = json!({
         "apiVersion": API_VERSION,
         "kind": "Validation",
         "revision": revision,
         "objects": objects,
         "diagnostics": diagnostics,
-    }))
+    });
+    if !policies.is_empty() {
+        let map = validation.as_object_mut();
+        map.and_then(|map| map.insert("policies".into(), json!(policies)));
+    }
+    print(&validation)
 }
 
 /// Prints how Syncs and Targets are; as one line when more will follow.
@@ -204,6 +217,7 @@ fn plan_json<'a>(
 ) -> PlanJson<'a> {
     let Planned {
         plan,
+        policies,
         diagnostics,
         revision,
         approval,
@@ -230,6 +244,7 @@ fn plan_json<'a>(
         },
         revision,
         diagnostics,
+        policies,
         steps,
         prune_refused: plan.prune_refused.as_deref(),
         prune_approval: (needed > 0).then_some(PruneApprovalJson {

@@ -11,8 +11,11 @@ use crate::load::{
     Diagnostic, Document, Limits, Schemas, Severity, Snapshot, add_excerpts, check, load,
 };
 use crate::plan::{
-    Action, Inputs, Known, Plan, PruneRules, build, depends_on, deployment_of, index,
+    Action, Body, Inputs, Known, Plan, PruneRules, build, depends_on, deployment_of, index,
     unreadable_wave,
+};
+use crate::policy::{
+    Gathered, Old, Report, Set, Subject, Surroundings, evaluate, gather, resource_of,
 };
 use crate::reconcile::Settings;
 use crate::render::{Desired, NoService, Resolved, coverage_service, resolve};
@@ -22,6 +25,8 @@ use crate::source::{self, directory};
 pub struct Offline {
     /// Everything to be made, in order, as if the cluster were empty.
     pub plan: Plan,
+    /// What policies say of it.
+    pub policies: Report,
     /// What is wrong with the source.
     pub diagnostics: Vec<Diagnostic>,
     /// The objects that the source holds.
@@ -73,28 +78,38 @@ pub fn prepare(
     definitions: &[Value],
     strict: bool,
 ) -> Result<Offline, CliError> {
-    let loaded = load(snapshot, &Limits::default());
+    let limits = Limits::default();
+    let Gathered {
+        documents,
+        diagnostics: faults,
+        policies,
+    } = gather(
+        load(snapshot, &limits),
+        snapshot,
+        &settings.policies,
+        &limits,
+        &settings.target_namespace,
+    );
     let known: Vec<Value> = crds()?
         .into_iter()
         .chain(definitions.iter().cloned())
         .collect();
-    let schemas = Schemas::of_source(&loaded.documents, &known);
+    let schemas = Schemas::of_source(&documents, &known);
 
     let mut findings = Vec::new();
     if strict {
         findings.extend(
-            loaded
-                .documents
+            documents
                 .iter()
                 .flat_map(|document| schemas.check(document)),
         );
         findings.extend(check(
-            &loaded.documents,
+            &documents,
             &schemas,
             &settings.target_namespace,
         ));
     } else {
-        findings.extend(unknown_scopes(&loaded.documents, &schemas));
+        findings.extend(unknown_scopes(&documents, &schemas));
     }
     let scope = |api_version: &str, kind: &str| {
         let (group, _) = split_api_version(api_version);
@@ -107,12 +122,7 @@ pub fn prepare(
     let Resolved {
         desired,
         diagnostics,
-    } = resolve(
-        &loaded.documents,
-        scope,
-        &settings.target_namespace,
-        &applyset,
-    );
+    } = resolve(&documents, scope, &settings.target_namespace, &applyset);
     findings.extend(diagnostics);
 
     let known = Known::default();
@@ -142,16 +152,65 @@ pub fn prepare(
         findings.extend(impossible_orders(&inputs, &plan));
     }
     let mut diagnostics = snapshot.diagnostics.clone();
-    diagnostics.extend(loaded.diagnostics);
+    diagnostics.extend(faults);
+    diagnostics.extend(policies.diagnostics.iter().cloned());
     findings.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     add_excerpts(&mut findings, snapshot);
     diagnostics.extend(findings);
+    let report = judge(&policies, &inputs, &plan, &schemas);
+    let mut verdicts = report.diagnostics();
+    settings.policies.add_excerpts(&mut verdicts, snapshot);
+    diagnostics.extend(verdicts);
     Ok(Offline {
         plan,
+        policies: report,
         diagnostics,
         desired,
         schemas,
     })
+}
+
+/// What policies say of the objects and of the Services of Targets, as if all of them were new.
+fn judge(policies: &Set, inputs: &Inputs<'_>, plan: &Plan, schemas: &Schemas) -> Report {
+    let members = inputs.desired.iter().map(|desired| Subject {
+        id: &desired.id,
+        api_version: &desired.api_version,
+        resource: resource_of(
+            &desired.id.group_kind.kind,
+            schemas.plural(&desired.id.group_kind),
+        ),
+        origin: Some(desired.origin.clone()),
+        object: &desired.object,
+        old: Old::Absent,
+    });
+    let children = plan.steps.iter().filter_map(|step| {
+        let Body::Child { object, target, .. } = &step.body else {
+            return None;
+        };
+        Some(Subject {
+            id: &step.id,
+            api_version: "v1",
+            resource: "services".to_owned(),
+            origin: inputs.index.get(target).map(|target| target.origin.clone()),
+            object,
+            old: Old::Absent,
+        })
+    });
+    let subjects: Vec<_> = members.chain(children).collect();
+    let namespaces = inputs.desired.iter();
+    let namespaces = namespaces.filter(|it| it.id.group_kind.is_namespace());
+    let around = Surroundings {
+        namespaces: namespaces
+            .map(|it| (it.id.name.clone(), Value::clone(&it.object)))
+            .collect(),
+        params: inputs
+            .desired
+            .iter()
+            .map(|it| (&it.id, &*it.object))
+            .collect(),
+        user: None,
+    };
+    evaluate(policies, &subjects, &around)
 }
 
 impl Offline {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -14,6 +15,7 @@ use crate::api::sync::{DeletionPolicy, SyncSpec};
 use crate::api::{GroupKind, ObjectId};
 use crate::load::{Diagnostic, Snapshot, add_excerpts, to_yaml};
 use crate::plan::{Account, Terms, least_rights, roles};
+use crate::policy::Asked;
 use crate::reconcile::Settings;
 
 pub async fn run(args: &RbacArgs) -> Result<u8, CliError> {
@@ -22,8 +24,15 @@ pub async fn run(args: &RbacArgs) -> Result<u8, CliError> {
     let definitions = definitions(&args.schema)?;
     let mut offline = prepare(&snapshot, &settings, &definitions, false)?;
     let spec = sync_in(&offline, &settings);
-    if let Some(namespace) = &spec.target_namespace {
-        settings.target_namespace = namespace.clone();
+    if spec.target_namespace.is_some() || !spec.policies.is_empty() {
+        if let Some(namespace) = &spec.target_namespace {
+            settings.target_namespace = namespace.clone();
+        }
+        // What the files of its policies hold is not made, and takes no rights.
+        settings.policies = Arc::new(Asked {
+            inside: spec.policies.clone(),
+            ..Asked::default()
+        });
         offline = prepare(&snapshot, &settings, &definitions, false)?;
     }
     let account = account(args, &settings, &spec);

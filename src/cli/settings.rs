@@ -1,15 +1,17 @@
 //! What the arguments mean: defaults filled in, values checked, the source read.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::args::{AccountRef, ClusterArgs, PolicyArgs, SetArgs, SourceArgs};
+use super::args::{AccountRef, AdmissionArgs, ClusterArgs, PolicyArgs, SetArgs, SourceArgs};
 use super::error::CliError;
 use crate::api::sync::PruneLimit;
 use crate::cluster::{Cluster, ClusterError, ConnectOptions, context_namespace};
 use crate::load::Snapshot;
 use crate::plan::{Limit, quoted};
+use crate::policy;
 use crate::reconcile::Settings;
 use crate::source::git::{Credentials, GitSource, RepositoryUrl, fetch};
 use crate::source::{Limits, directory};
@@ -87,6 +89,47 @@ pub fn read_source(args: &SourceArgs) -> Result<Snapshot, CliError> {
     Ok(snapshot)
 }
 
+/// Reads the policies that were named. Those within the source are taken out of it; others are read from where they are.
+pub fn policies(source: &SourceArgs, args: &AdmissionArgs) -> Result<policy::Asked, CliError> {
+    let root = source.source.as_deref().map(canonical);
+    let mut asked = policy::Asked::default();
+    for path in &args.policies {
+        let real = canonical(path);
+        let within = root.as_ref().and_then(|root| real.strip_prefix(root).ok());
+        if let Some(within) = within {
+            let within = within.to_string_lossy();
+            let all = if within.is_empty() { "." } else { &within };
+            asked.inside.push(all.to_owned());
+            continue;
+        }
+        let mut snapshot = directory::read(path, &Limits::default())?;
+        let name = path.to_string_lossy().trim_end_matches('/').to_owned();
+        // So that people find the file from where they stand.
+        let named = |file: &str| -> Arc<str> {
+            match real.is_dir() {
+                true => format!("{name}/{file}").into(),
+                false => name.as_str().into(),
+            }
+        };
+        for file in &mut snapshot.files {
+            file.path = named(&file.path);
+        }
+        for diagnostic in &mut snapshot.diagnostics {
+            diagnostic.file = named(&diagnostic.file);
+        }
+        asked.others.push((name, snapshot));
+    }
+    Ok(asked)
+}
+
+/// Whom the requests are made as, when somebody is impersonated with all his groups.
+fn user(args: &ClusterArgs) -> Option<policy::User> {
+    let name = args.as_user.clone()?;
+    let mut groups = args.as_groups.clone();
+    groups.push("system:authenticated".into());
+    Some(policy::User { name, groups })
+}
+
 /// `$XDG_CACHE_HOME/covergence/git`, below the home directory by default.
 pub fn cache_directory() -> PathBuf {
     let from = |variable| {
@@ -140,6 +183,7 @@ pub fn online(
         approved_prune: policy.approve_prune.clone(),
         kubectl: kubectl(cluster),
         force_conflicts: policy.force_conflicts,
+        user: user(cluster),
         concurrency: cluster.requests_in_flight(None),
         ..settings(source, set, namespace)?
     })
@@ -179,6 +223,8 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
         requested_at: None,
         generation: None,
         cluster_domain: set.cluster_domain.clone(),
+        policies: Arc::default(),
+        user: None,
         concurrency: 1,
     })
 }

@@ -1,6 +1,7 @@
 //! `covergence sync`.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -18,6 +19,7 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
     let SyncArgs {
         source,
         set,
+        admission,
         policy,
         cluster,
         dry_run,
@@ -30,13 +32,15 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
         let show = Show {
             full: false,
             all: *all,
+            verbose: admission.verbose,
             output: *output,
         };
-        return diff::show(source, set, policy, cluster, &show).await;
+        return diff::show(source, set, (admission, policy), cluster, &show).await;
     }
     let (snapshot, connection) = settings::open(source, cluster).await?;
     let settings = Settings {
         wait: wait.then_some(*timeout),
+        policies: Arc::new(settings::policies(source, admission)?),
         ..settings::online(source, set, policy, cluster, connection.default_namespace())?
     };
     let mut planned = make_plan((&connection).into(), &snapshot, &settings).await?;
@@ -50,7 +54,12 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
     for name in &installed {
         writeln!(err, "installed CustomResourceDefinition {name}")?;
     }
-    diagnostics::print(&mut err.lock(), &planned.diagnostics)?;
+    let mut err = err.lock();
+    diagnostics::print(&mut err, &planned.diagnostics)?;
+    if admission.verbose {
+        diagnostics::print_notes(&mut err, &planned.policies)?;
+    }
+    drop(err);
 
     let progress = Progress::new(planned.plan.steps.len(), *output == Output::Text, *all);
     let ended = sync(

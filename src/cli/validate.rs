@@ -1,22 +1,28 @@
 //! `covergence validate`.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use super::args::{Output, ValidateArgs};
 use super::error::CliError;
 use super::offline::{definitions, prepare};
 use super::{DIFFERENCES, OK, diagnostics, json, settings};
 use crate::load::Severity;
+use crate::reconcile::Settings;
 
 pub async fn run(args: &ValidateArgs) -> Result<u8, CliError> {
     let ValidateArgs {
         source,
         schema,
         set,
+        admission,
         output,
     } = args;
     let snapshot = settings::read_source(source)?;
-    let settings = settings::offline(source, set).await?;
+    let settings = Settings {
+        policies: Arc::new(settings::policies(source, admission)?),
+        ..settings::offline(source, set).await?
+    };
     let definitions = definitions(schema)?;
     let offline = prepare(&snapshot, &settings, &definitions, true)?;
     match output {
@@ -24,10 +30,14 @@ pub async fn run(args: &ValidateArgs) -> Result<u8, CliError> {
             &snapshot.revision,
             offline.desired.len(),
             &offline.diagnostics,
+            &offline.policies,
         )?,
         Output::Text => {
             let mut out = anstream::stdout().lock();
             diagnostics::print(&mut out, &offline.diagnostics)?;
+            if admission.verbose {
+                diagnostics::print_notes(&mut out, &offline.policies)?;
+            }
             let count = |severity| {
                 offline
                     .diagnostics

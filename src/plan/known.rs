@@ -16,6 +16,8 @@ pub struct Known {
     pub others: BTreeMap<ObjectId, Arc<Live>>,
     /// Objects that the source asks for and that we may not look at, and what the server says.
     pub forbidden: BTreeMap<ObjectId, String>,
+    /// Objects that a policy holds back, and why.
+    pub denied: BTreeMap<ObjectId, String>,
     /// Kinds whose members we may not see, and why; then nothing is pruned.
     pub unseen: BTreeMap<GroupKind, String>,
     /// Targets that this run serves: those of the source's namespaces.

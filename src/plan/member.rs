@@ -60,7 +60,10 @@ pub(super) fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
     {
         *replicas = Value::from(live);
     }
-    if let Some(why) = inputs.known.forbidden.get(&desired.id) {
+    let Known {
+        forbidden, denied, ..
+    } = inputs.known;
+    if let Some(why) = denied.get(&desired.id).or(forbidden.get(&desired.id)) {
         verdict = Verdict::refuse(why);
     }
     if scaled.is_some() {

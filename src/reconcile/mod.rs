@@ -15,6 +15,7 @@ mod outcome;
 mod overview;
 mod parent;
 mod planning;
+mod policies;
 mod preview;
 mod reach;
 mod record;

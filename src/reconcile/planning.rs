@@ -6,12 +6,14 @@ use super::approval::PruneApproval;
 use super::compute::compute;
 use super::contents::guard_contents;
 use super::parent::{check_tooling, other_source};
+use super::policies::{Judge, Judged};
 use super::survey::survey;
 use super::{Access, Settings, Survey, execute};
 use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError};
 use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
-use crate::plan::{Inputs, Plan, PruneRules, build, index};
+use crate::plan::{Inputs, Plan, PruneRules, build, hold_denied, index, withhold_prunes};
+use crate::policy::{Gathered, Report, gather};
 
 /// A plan and all that it was made from.
 pub struct Planned {
@@ -19,6 +21,8 @@ pub struct Planned {
     pub plan: Plan,
     /// What the cluster has and the source asks for.
     pub survey: Survey,
+    /// What policies say of it.
+    pub policies: Report,
     /// All that is wrong with the source.
     pub diagnostics: Vec<Diagnostic>,
     /// The revision that was read.
@@ -45,11 +49,27 @@ pub async fn make_plan(
     snapshot: &Snapshot,
     settings: &Settings,
 ) -> Result<Planned, ClusterError> {
-    let loaded = compute(|| load(snapshot, &Limits::default()));
-    let survey = survey(access, &loaded.documents, settings).await?;
+    let limits = Limits::default();
+    let Gathered {
+        documents,
+        diagnostics: faults,
+        policies,
+    } = compute(|| {
+        let loaded = load(snapshot, &limits);
+        let (asked, namespace) = (&settings.policies, &settings.target_namespace);
+        gather(loaded, snapshot, asked, &limits, namespace)
+    });
+    let mut survey = survey(access, &documents, settings).await?;
     check_tooling(survey.parent.as_ref())?;
     let mut diagnostics = snapshot.diagnostics.clone();
-    diagnostics.extend(loaded.diagnostics);
+    diagnostics.extend(faults);
+    diagnostics.extend(policies.diagnostics.iter().cloned());
+    let judge = Judge::new(access.members, &policies, settings, &documents);
+    let Judged {
+        mut report,
+        mut denied,
+    } = judge.members(&survey).await?;
+    survey.known.denied = denied.clone();
     let mut found = survey.diagnostics.clone();
     add_excerpts(&mut found, snapshot);
     diagnostics.extend(found);
@@ -77,9 +97,20 @@ pub async fn make_plan(
     };
     let mut plan = compute(|| build(&inputs));
     guard_contents(access.members, &mut plan).await?;
+    let of_children = judge.children(&survey, &plan).await?;
+    report.extend(of_children.report);
+    denied.extend(of_children.denied);
+    if !denied.is_empty() {
+        hold_denied(&mut plan, &denied);
+        withhold_prunes(&mut plan, denied.len());
+    }
+    let mut verdicts = report.diagnostics();
+    settings.policies.add_excerpts(&mut verdicts, snapshot);
+    diagnostics.extend(verdicts);
     Ok(Planned {
         plan,
         survey,
+        policies: report,
         diagnostics,
         revision: snapshot.revision.clone(),
         approval,

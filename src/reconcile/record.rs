@@ -24,6 +24,8 @@ pub struct Facts<'a> {
     pub done: &'a [Done],
     /// Why the cluster does not look like the source, if so, beyond steps that did not come about.
     pub trouble: Option<&'a str>,
+    /// Whether that is because policies hold something back.
+    pub denied: bool,
     /// What others have changed and is left so, if anything.
     pub drifted: Option<String>,
     /// What waits until somebody approves its prune, if anything.
@@ -78,7 +80,11 @@ pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
         Finding {
             type_: "Ready",
             status: ConditionStatus::False,
-            reason: "ReconciliationFailed",
+            reason: if facts.denied {
+                "PolicyDenied"
+            } else {
+                "ReconciliationFailed"
+            },
             message,
         }
     };
@@ -160,6 +166,7 @@ mod tests {
             total: 1,
             done,
             trouble: None,
+            denied: false,
             drifted: None,
             waits: None,
             remarks: &[],

@@ -1,5 +1,6 @@
 //! What one run is asked to do.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
@@ -9,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::names;
 use crate::plan::Limit;
+use crate::policy;
 
 /// What one run is asked to do.
 #[derive(Clone, Debug)]
@@ -57,6 +59,10 @@ pub struct Settings {
     pub generation: Option<i64>,
     /// Domain of the cluster's Services.
     pub cluster_domain: String,
+    /// The policies that objects must pass.
+    pub policies: Arc<policy::Asked>,
+    /// Who makes the requests, when that is known.
+    pub user: Option<policy::User>,
     /// The most requests in flight.
     pub concurrency: usize,
 }

@@ -210,19 +210,22 @@ fn status(
         parent.pointer("/metadata/generation")?.as_i64()
     };
     let digest = rendered_digest(&survey.desired);
-    let trouble = trouble(planned, report);
     let waits = planned.waits();
     let mut remarks = run.settings.remarks.clone();
     remarks.extend(waits.as_ref().map(|Waits { objects, .. }| match objects {
         1 => "1 prune waits for approval".to_owned(),
         more => format!("{more} prunes wait for approval"),
     }));
+    let denial = denial(planned);
+    let denied = denial.is_some();
+    let trouble = denial.or_else(|| trouble(planned, report));
     let facts = record::Facts {
         revision: &planned.revision,
         digest: &digest,
         total: survey.desired.len(),
         done: &report.done,
         trouble: trouble.as_deref(),
+        denied,
         drifted: drifted(planned, &report.done),
         waits,
         remarks: &remarks,
@@ -385,6 +388,30 @@ fn nothing_was_pruned(planned: &Planned, why: &str) -> String {
         None => "",
     };
     format!("nothing was pruned: {why}{how}")
+}
+
+/// What policies hold back first, if they do and nothing else is wrong with the source.
+fn denial(planned: &Planned) -> Option<String> {
+    let Planned {
+        policies,
+        diagnostics,
+        ..
+    } = planned;
+    let mut denials = policies.verdicts.iter().filter(|it| it.denies());
+    let first = denials.next()?;
+    // Verdicts come after all that could not be read.
+    let error = diagnostics.iter().find(|d| d.severity == Severity::Error)?;
+    let sentence = first.sentence();
+    if error.message != sentence {
+        return None;
+    }
+    let place = first.origin.as_ref();
+    let place = place.map_or_else(String::new, |origin| format!(" ({origin})"));
+    let more = match denials.count() {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    Some(format!("{sentence}{place}{more}"))
 }
 
 /// What others have changed and this run leaves so: three of the objects, and how many more.

@@ -12,7 +12,7 @@ use crate::api::names::{API_VERSION, TARGET};
 use crate::api::target::{Phase, TargetStatus};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kinds};
-use crate::plan::{Index, Known, Plan, Step, child_id, deployment_of};
+use crate::plan::{Body, Index, Known, Plan, Step, child_id, deployment_of};
 use crate::render::{Deployment, ServiceState, Target, coverage_service, status};
 
 /// A Target after a run, for people and programs.
@@ -175,8 +175,10 @@ fn intent(target: &Target, deployment: Option<&Deployment>, services: &Results<'
     match (coverage_service(target, deployment), failed) {
         (Ok(_), None) => Intent::Applied,
         (Err(no), None) => Intent::Other(ServiceState::Absent(no)),
-        (_, Some((_, done))) => {
+        (_, Some((step, done))) => {
             let reason = match done.outcome {
+                // What a policy holds back is not even shown to the server.
+                Outcome::Refused if step.body == Body::None => "PolicyDenied",
                 Outcome::Refused => "ServiceNotOurs",
                 Outcome::Skipped => "DependencyFailed",
                 _ => "ServiceFailed",

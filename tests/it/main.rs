@@ -49,6 +49,7 @@ mod permissions;
 mod plan_conflicts;
 mod plan_output;
 mod plan_requests;
+mod policies;
 mod probes;
 mod prune_approval;
 mod prune_contents;

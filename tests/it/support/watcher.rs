@@ -103,6 +103,8 @@ impl Watcher {
 /// What the one-shot commands say of themselves as well.
 pub fn settings(ns: &Namespace, source: &Source) -> Settings {
     Settings {
+        policies: Default::default(),
+        user: None,
         name: "it".into(),
         named: true,
         source: source.path().display().to_string(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::time::Instant;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
 use super::live::LiveSync;
 use super::memory::{Applied, Entry, Memory};
@@ -233,6 +233,10 @@ fn tell_diagnostics(planned: &Planned) {
             Severity::Error => warn!("{file}{place}: {message}"),
             Severity::Warning => info!("{file}{place}: {message}"),
         }
+    }
+    let verdicts = planned.policies.verdicts.iter();
+    for noted in verdicts.filter(|it| it.diagnostic().is_none()) {
+        debug!("{}", noted.sentence());
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a Sync's spec asks for, in the pipeline's terms.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -11,6 +12,7 @@ use super::source::Followed;
 use crate::api::parse_duration;
 use crate::api::sync::{self, DirectorySource, SHORTEST_INTERVAL, SyncSpec};
 use crate::plan::Limit;
+use crate::policy::{Asked, User};
 use crate::reconcile::Settings;
 use crate::source::git::{Credentials, GitSource, RepositoryUrl};
 
@@ -49,6 +51,8 @@ pub fn settings(
     give_way: &CancellationToken,
 ) -> Result<Settings, Problem> {
     let timeout = time("timeout", spec.timeout.as_ref(), TIMEOUT)?;
+    let account = spec.service_account_name.as_ref();
+    let account = account.or(defaults.service_account.as_ref());
     Ok(Settings {
         name: sync.name.name.clone(),
         named: true,
@@ -75,6 +79,11 @@ pub fn settings(
         requested_at: sync.open_request().map(str::to_owned),
         generation: sync.generation,
         cluster_domain: defaults.cluster_domain.clone(),
+        policies: Arc::new(Asked {
+            inside: spec.policies.clone(),
+            others: Vec::new(),
+        }),
+        user: account.map(|account| User::service_account(&sync.name.namespace, account)),
         concurrency: defaults.concurrency,
     })
 }
