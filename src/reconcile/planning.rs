@@ -9,7 +9,7 @@ use super::survey::survey;
 use super::{Access, Settings, Survey, execute};
 use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError};
-use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
+use crate::load::{Diagnostic, Limits, Loaded, Severity, Snapshot, add_excerpts, load};
 use crate::plan::{Inputs, Plan, PruneRules, build, index};
 
 /// A plan and all that it was made from.
@@ -43,6 +43,19 @@ pub async fn make_plan(
     settings: &Settings,
 ) -> Result<Planned, ClusterError> {
     let loaded = compute(|| load(snapshot, &Limits::default()));
+    plan_loaded(access, snapshot, loaded, settings).await
+}
+
+/// Makes the plan of a snapshot that is parsed already. Reads only.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub async fn plan_loaded(
+    access: Access<'_>,
+    snapshot: &Snapshot,
+    loaded: Loaded,
+    settings: &Settings,
+) -> Result<Planned, ClusterError> {
     let survey = survey(access, &loaded.documents, settings).await?;
     check_tooling(survey.parent.as_ref())?;
     let mut diagnostics = snapshot.diagnostics.clone();
