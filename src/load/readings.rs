@@ -8,9 +8,9 @@ use sha2::{Digest as _, Sha256};
 use super::loader::{Content, Sum, read_file};
 use super::{Limits, Loaded, Snapshot};
 
-/// So much text of one source is kept as trees, which take about four times as much memory: 5,000 documents have it. What is
-/// beyond is parsed each time.
-const MOST: usize = 2 << 20;
+/// So much text of one source is kept as trees, which take about five times as much memory: twice what 5,000 documents have.
+/// What is beyond is parsed each time.
+const MOST: usize = 4 << 20;
 
 /// A source with less text than this is parsed within a millisecond or two, and most are: there are better uses of memory.
 const LEAST: usize = 64 << 10;
@@ -32,7 +32,7 @@ struct Kept {
 impl Readings {
     /// Does what [`load`](super::load()) does, and parses only files that are new or changed since the last time.
     ///
-    /// Keeps what this snapshot holds, up to 2 MiB of text, and forgets all else.
+    /// Keeps what this snapshot holds, up to 4 MiB of text, and forgets all else.
     pub fn load(&mut self, snapshot: &Snapshot, limits: &Limits) -> Loaded {
         if self.limits.as_ref() != Some(limits) {
             self.files.clear();

@@ -89,8 +89,8 @@ fn what_is_kept_is_bounded() {
     };
     let large = snapshot((0..20).map(file));
     assert_eq!(readings.load(&large, &limits).documents.len(), 20);
-    assert_eq!(readings.len(), 7);
-    assert_eq!(readings.load(&large, &limits).parsed, 13);
+    assert_eq!(readings.len(), 15);
+    assert_eq!(readings.load(&large, &limits).parsed, 5);
 }
 
 #[test]

@@ -29,8 +29,9 @@ pub(super) fn value<'k>(
     let innermost = keys.next().unwrap_or_default();
     match reading {
         Reading::Int(_) if is_octal(text) => {
-            let within = keys.next().unwrap_or_default();
-            if [innermost, within].into_iter().any(is_port) {
+            // The port of an Ingress is a `number`, or a name.
+            let is_number = innermost == "number" && keys.next().is_some_and(is_port);
+            if is_number || is_port(innermost) {
                 let message = format!("`{innermost}` is a port written in octal");
                 return Some(Fault::error(position, message).hint(
                     "write it without the leading zero: with it, kubectl reads another port",
@@ -71,12 +72,53 @@ fn loses_a_zero(text: &str) -> bool {
     })
 }
 
+/// `port`, `hostPort`, `http_port`, and no `transport`.
 fn is_port(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    key.ends_with("port") || key.ends_with("ports")
+    let key = key.strip_suffix(['s', 'S']).unwrap_or(key);
+    let before = key.len().checked_sub("port".len());
+    let Some((before, word)) = before.and_then(|at| key.split_at_checked(at)) else {
+        return false;
+    };
+    word.eq_ignore_ascii_case("port")
+        && (word.starts_with('P') && !before.ends_with(char::is_uppercase)
+            || !before.ends_with(char::is_alphanumeric))
 }
 
 fn has_word(key: &str, words: &[&str]) -> bool {
     let key = key.to_ascii_lowercase();
     words.iter().any(|word| key.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_told_from_other_words() {
+        for key in [
+            "port",
+            "ports",
+            "Port",
+            "PORT",
+            "hostPort",
+            "targetPorts",
+            "http_port",
+            "HTTP_PORT",
+            "my-port",
+        ] {
+            assert!(is_port(key), "{key}");
+        }
+        for key in [
+            "transport",
+            "support",
+            "reports",
+            "EXPORT",
+            "portal",
+            "por",
+            "",
+            "größport",
+        ] {
+            assert!(!is_port(key), "{key}");
+        }
+    }
 }
