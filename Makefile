@@ -3,9 +3,10 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help check test demo bench lab install generate unit deny scripts docs selftest integration
+.PHONY: help check test demo fuzz bench lab install generate unit deny scripts docs selftest integration
 
 PREFIX ?= /usr/local
+ROUNDS ?= 200
 DIR ?= $(or $(TMPDIR),/tmp)/covergence-lab
 
 # Cargo tools that .ci/setup builds where the machine has none.
@@ -24,6 +25,7 @@ help: ## Say what there is
 	@echo '  make lab       start a Kubernetes control plane to play with, in DIR ($(DIR))'
 	@echo '  make generate  write the generated files anew: deploy/crds.yaml'
 	@echo '  make bench     measure: commands side by side with kubectl, and the service as it grows'
+	@echo '  make fuzz      break the files of tests/corpus in ROUNDS ($(ROUNDS)) times 500 ways more and read them'
 	@echo '  make install   covergence and kubectl-covergence into PREFIX/bin ($(PREFIX)/bin)'
 	@echo
 	@echo 'Single stages of test: unit deny scripts docs selftest integration'
@@ -77,6 +79,10 @@ demo: ## See it work
 	@.ci/setup build
 	@cargo build --locked
 	@manifests/demo
+
+fuzz: ## What CI does a little of, for longer
+	@.ci/setup build
+	@COVERGENCE_FUZZ=$(ROUNDS) cargo test --locked --release --test it load_fuzz
 
 bench: ## Measure
 	@.ci/setup build

@@ -10,6 +10,7 @@ use crate::policy::{Note, Report};
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const NOTE: Style = AnsiColor::Cyan.on_default().bold();
+const HELP: Style = AnsiColor::Cyan.on_default().bold();
 const GUTTER: Style = AnsiColor::Blue.on_default().bold();
 
 /// Prints diagnostics, and a line that counts the errors.
@@ -73,20 +74,73 @@ fn print_one(out: &mut dyn Write, diagnostic: &Diagnostic) -> io::Result<()> {
         None => writeln!(out, "{pad}{GUTTER}-->{GUTTER:#} {}", printable(file))?,
     }
     if let (Some(excerpt), Some(position)) = (excerpt, position) {
-        let before = (position.column as usize).saturating_sub(1);
-        // Tabs move the mark as far as they move the text.
-        let indent: String = excerpt
-            .chars()
-            .take(before)
-            .map(|c| if c == '\t' { c } else { ' ' })
-            .collect();
+        let (indent, mark) = mark(excerpt, position.column);
+        writeln!(out, "{GUTTER}{pad} |{GUTTER:#}")?;
         writeln!(out, "{GUTTER}{line} |{GUTTER:#} {}", printable(excerpt))?;
-        writeln!(out, "{GUTTER}{pad} |{GUTTER:#} {indent}{style}^{style:#}")?;
+        writeln!(
+            out,
+            "{GUTTER}{pad} |{GUTTER:#} {indent}{style}{mark}{style:#}"
+        )?;
     }
     if let Some(hint) = hint {
-        writeln!(out, "{pad} {GUTTER}={GUTTER:#} {}", printable(hint))?;
+        writeln!(
+            out,
+            "{pad} {GUTTER}={GUTTER:#} {HELP}help{HELP:#}: {}",
+            printable(hint)
+        )?;
     }
-    Ok(())
+    writeln!(out)
+}
+
+/// What stands before the mark and the mark itself, for a column from 1: as wide as the word there.
+fn mark(excerpt: &str, column: u32) -> (String, String) {
+    let before = usize::try_from(column)
+        .unwrap_or(usize::MAX)
+        .saturating_sub(1);
+    let indent = excerpt.chars().take(before);
+    // Tabs move the mark as far as they move the text.
+    let blank = |c| {
+        if c == '\t' {
+            "\t".to_owned()
+        } else {
+            " ".repeat(width(c))
+        }
+    };
+    let rest = excerpt.chars().skip(before);
+    let marks: usize = word(rest).map(width).sum();
+    (indent.map(blank).collect(), "^".repeat(marks.max(1)))
+}
+
+/// How many columns a terminal gives a character, as far as that is the same everywhere.
+fn width(c: char) -> usize {
+    match u32::from(c) {
+        0x300..=0x36f | 0x200b..=0x200f | 0xfe00..=0xfe0f | 0xfeff => 0,
+        0x1100..=0x115f
+        | 0x2e80..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1faff
+        | 0x20000..=0x3ffff => 2,
+        _ => 1,
+    }
+}
+
+/// The key, value or sign at the beginning of a text.
+fn word(text: impl Iterator<Item = char> + Clone) -> impl Iterator<Item = char> {
+    let mut chars = text.clone();
+    let length = match chars.next() {
+        Some(quote @ ('"' | '\'')) => chars.position(|c| c == quote).map_or(1, |at| at + 2),
+        Some('{' | '}' | '[' | ']' | ',' | ':' | '-' | '?' | '|' | '>') | None => 1,
+        Some(_) => {
+            let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ':' | ']' | '}' | '…');
+            let rest = chars.clone().position(ends);
+            rest.map_or_else(|| chars.count() + 1, |at| at + 1)
+        }
+    };
+    text.take(length)
 }
 
 /// Takes control characters, and those that turn the direction of text, out of what repositories and clusters say, so
@@ -100,6 +154,10 @@ pub fn printable(text: &str) -> String {
         .map(|c| if hidden(c) { '\u{fffd}' } else { c })
         .collect()
 }
+
+#[cfg(test)]
+#[path = "diagnostics_tests.rs"]
+mod golden;
 
 #[cfg(test)]
 mod tests {
@@ -124,9 +182,10 @@ mod tests {
         insta::assert_snapshot!(String::from_utf8(plain).unwrap(), @r"
         error: the port is written in octal
           --> shop/pet.yaml:12:7
+           |
         12 | port: 06300
-           |       ^
-           = write 6300
+           |       ^^^^^
+           = help: write 6300
         ");
     }
 

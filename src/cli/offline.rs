@@ -103,11 +103,7 @@ pub fn prepare(
                 .iter()
                 .flat_map(|document| schemas.check(document)),
         );
-        findings.extend(check(
-            &documents,
-            &schemas,
-            &settings.target_namespace,
-        ));
+        findings.extend(check(&documents, &schemas, &settings.target_namespace));
     } else {
         findings.extend(unknown_scopes(&documents, &schemas));
     }

@@ -1,5 +1,7 @@
 //! One object of a source.
 
+use std::sync::Arc;
+
 use super::{Node, Origin};
 use crate::api::ObjectId;
 
@@ -12,6 +14,6 @@ pub struct Document {
     pub id: ObjectId,
     /// `apiVersion` as written, for instance `apps/v1`.
     pub api_version: String,
-    /// The object; a mapping.
-    pub root: Node,
+    /// The object; a mapping. Shared with what is kept for the next reading.
+    pub root: Arc<Node>,
 }

@@ -62,7 +62,17 @@ impl Found<'_> {
                 return;
             }
         };
-        if let Some(items) = list_items(&root, &api_version, &kind) {
+        if let Some(items) = root.entry("items").filter(|_| !kind.ends_with("List"))
+            && matches!(items.value.kind, NodeKind::List(_) | NodeKind::Null)
+        {
+            let message = "kubectl takes an object with `items` for a list of objects";
+            self.faults.push(
+                Fault::error(items.position, message)
+                    .hint("a list has a kind that ends in `List`; no other kind has this field"),
+            );
+            return;
+        }
+        if let Some(items) = list_items(&root, &kind) {
             let inherited = kind
                 .strip_suffix("List")
                 .filter(|kind| !kind.is_empty())
@@ -71,6 +81,13 @@ impl Found<'_> {
                     kind: kind.to_owned(),
                 });
             self.take_items(items, inherited.as_ref());
+            return;
+        }
+        if kind == "List" && api_version == "v1" {
+            // A slip in the word must not look like a source that has become empty.
+            let fault = Fault::error(root.position, "a List without `items`");
+            let hint = "write `items: []` if nothing is meant to be in it";
+            self.faults.push(fault.hint(hint));
             return;
         }
         let (group, version) = split_api_version(&api_version);
@@ -102,7 +119,7 @@ impl Found<'_> {
                 origin,
                 id,
                 api_version,
-                root,
+                root: Arc::new(root),
             });
         }
     }
@@ -163,16 +180,11 @@ fn text(root: &Node, key: &str) -> Result<String, Fault> {
     }
 }
 
-/// The items of a list kind: `v1` `List`, or a kind that ends in `List` and has items.
-fn list_items(root: &Node, api_version: &str, kind: &str) -> Option<Node> {
-    let items = root.get("items");
-    if kind == "List" && api_version == "v1" && items.is_none() {
-        return Some(Node {
-            position: root.position,
-            kind: NodeKind::Null,
-        });
-    }
-    items.filter(|_| kind.ends_with("List")).cloned()
+/// The items of a list kind: one that ends in `List` and has items.
+fn list_items(root: &Node, kind: &str) -> Option<Node> {
+    root.get("items")
+        .filter(|_| kind.ends_with("List"))
+        .cloned()
 }
 
 /// Documents that are meant for a tool and not for the cluster.

@@ -18,22 +18,89 @@ pub struct Loaded {
     pub documents: Vec<Document>,
     /// What is wrong with the rest, in the same order. The snapshot's own diagnostics are not repeated.
     pub diagnostics: Vec<Diagnostic>,
+    /// How many files were parsed for it.
+    pub parsed: usize,
 }
 
 /// Reads every `.yaml`, `.yml` and `.json` file of a snapshot; other files are ignored.
 ///
 /// A document with an error is left out, and its neighbours are read all the same.
 pub fn load(snapshot: &Snapshot, limits: &Limits) -> Loaded {
-    let mut loaded = Loaded::default();
-    for file in snapshot.files.iter().filter(|file| is_manifest(&file.path)) {
-        if let Err(fault) = load_file(file, limits, &mut loaded) {
-            loaded.diagnostics.push(fault);
-        }
-        if loaded.documents.len() > limits.documents {
-            break;
+    let mut sum = Sum::new(snapshot, limits);
+    while let Some((file, allowance)) = sum.next_file() {
+        sum.parsed += 1;
+        sum.add(read_file(file, limits, allowance));
+    }
+    sum.finish()
+}
+
+/// What one file holds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Content {
+    documents: Vec<Document>,
+    diagnostics: Vec<Diagnostic>,
+    /// Whether the allowance was used up, so that the rest was left unread.
+    cut: bool,
+}
+
+impl Content {
+    /// Tells whether reading the file anew with this allowance would give the same.
+    pub(super) fn fits(&self, allowance: usize) -> bool {
+        !self.cut && self.documents.len() <= allowance
+    }
+
+    /// Tells whether the file was read to its end.
+    pub(super) fn is_whole(&self) -> bool {
+        !self.cut
+    }
+}
+
+/// The files of a snapshot, added up one after the other within the limit of objects.
+pub(super) struct Sum<'s> {
+    files: std::slice::Iter<'s, SourceFile>,
+    limit: usize,
+    documents: Vec<Document>,
+    diagnostics: Vec<Diagnostic>,
+    /// How many files were parsed so far.
+    pub(super) parsed: usize,
+}
+
+impl<'s> Sum<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot, limits: &Limits) -> Self {
+        Self {
+            files: snapshot.files.iter(),
+            limit: limits.documents,
+            documents: Vec::new(),
+            diagnostics: Vec::new(),
+            parsed: 0,
         }
     }
-    loaded
+
+    /// The next manifest and how many objects there is room for; none when one had more.
+    pub(super) fn next_file(&mut self) -> Option<(&'s SourceFile, usize)> {
+        let room = self.limit.checked_sub(self.documents.len())?;
+        let file = self.files.find(|file| is_manifest(&file.path))?;
+        Some((file, room))
+    }
+
+    pub(super) fn add(&mut self, content: Content) {
+        self.documents.extend(content.documents);
+        self.diagnostics.extend(content.diagnostics);
+    }
+
+    pub(super) fn finish(self) -> Loaded {
+        let Self {
+            documents,
+            diagnostics,
+            parsed,
+            ..
+        } = self;
+        Loaded {
+            documents,
+            diagnostics,
+            parsed,
+        }
+    }
 }
 
 /// Gives each diagnostic that has a place but no excerpt the line of that place, without a Secret's values.
@@ -73,8 +140,22 @@ pub fn add_excerpts(diagnostics: &mut [Diagnostic], snapshot: &Snapshot) {
     }
 }
 
-/// Reads one file. An error here concerns the file as a whole.
-fn load_file(file: &SourceFile, limits: &Limits, loaded: &mut Loaded) -> Result<(), Diagnostic> {
+/// Reads one file, up to one object more than it is allowed.
+pub(super) fn read_file(file: &SourceFile, limits: &Limits, allowance: usize) -> Content {
+    let mut content = Content::default();
+    if let Err(whole) = fill(&mut content, file, limits, allowance) {
+        content.diagnostics.push(whole);
+    }
+    content
+}
+
+/// An error here concerns the file as a whole.
+fn fill(
+    content: &mut Content,
+    file: &SourceFile,
+    limits: &Limits,
+    allowance: usize,
+) -> Result<(), Diagnostic> {
     let SourceFile { path, bytes } = file;
     if bytes.len() > limits.file_bytes {
         let message = format!("larger than {} MiB", limits.file_bytes >> 20);
@@ -93,7 +174,9 @@ fn load_file(file: &SourceFile, limits: &Limits, loaded: &mut Loaded) -> Result<
             true => Secrecy::Broken,
             false => Secrecy::Open,
         };
-        let shown = excerpt(&lossy, 0, fault.position, secrecy);
+        // Bytes of UTF-16 make no line that anybody could read.
+        let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+        let shown = excerpt(&lossy, 0, fault.position, secrecy).filter(|_| !utf16);
         diagnostic(path, fault, shown)
     })?;
     let json = extension(path).is_some_and(|e| e.eq_ignore_ascii_case("json"));
@@ -109,7 +192,7 @@ fn load_file(file: &SourceFile, limits: &Limits, loaded: &mut Loaded) -> Result<
             let root = root.filter(|root| root.kind != NodeKind::Null && !has_error(&faults));
             if let Some(root) = root {
                 let (documents, more) = identify(path, root);
-                loaded.documents.extend(documents);
+                content.documents.extend(documents);
                 faults.extend(more);
             }
             for fault in faults {
@@ -122,14 +205,15 @@ fn load_file(file: &SourceFile, limits: &Limits, loaded: &mut Loaded) -> Result<
                     (true, true) => Secrecy::Broken,
                 };
                 let shown = excerpt(chunk.text, chunk.lines_before, fault.position, secrecy);
-                loaded.diagnostics.push(diagnostic(path, fault, shown));
+                content.diagnostics.push(diagnostic(path, fault, shown));
             }
         }
         if errors >= limits.faults_per_file {
             let message = format!("{errors} errors so far; the rest of the file was not read");
             return Err(Diagnostic::file_error(path.clone(), message));
         }
-        if loaded.documents.len() > limits.documents {
+        if content.documents.len() > allowance {
+            content.cut = true;
             let message = format!(
                 "more than {} objects; the rest was not read",
                 limits.documents

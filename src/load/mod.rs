@@ -14,6 +14,7 @@ mod node;
 mod parse;
 mod path;
 mod print;
+mod readings;
 #[cfg(test)]
 mod robustness_tests;
 mod schema;
@@ -32,6 +33,7 @@ pub use loader::{Loaded, add_excerpts, load};
 pub use names::{is_label, is_subdomain};
 pub use node::{Entry, Node, NodeKind};
 pub use print::to_yaml;
+pub use readings::Readings;
 pub use schema::{Schemas, builtin_scope, spell_quantities};
 pub use snapshot::{Snapshot, SourceFile};
 

@@ -74,7 +74,7 @@ fn c06_comments_and_empty_documents_are_skipped_silently() {
 }
 
 #[test]
-fn documents_after_an_end_marker_and_with_directives_are_read() {
+fn documents_with_directives_are_read_and_those_that_kubectl_drops_refused() {
     let text = format!(
         "%YAML 1.2\n---\n{}...\n{}...\n%YAML 1.2\n---\n{}",
         config_map("a"),
@@ -82,8 +82,71 @@ fn documents_after_an_end_marker_and_with_directives_are_read() {
         config_map("c")
     );
     let loaded = load_text(&text);
-    assert_eq!(told(&loaded), [""; 0]);
-    assert_eq!(ids(&loaded), ["ConfigMap a", "ConfigMap b", "ConfigMap c"]);
+    assert_eq!(
+        told(&loaded),
+        ["8:1 kubectl would not read this document: only `...` parts it from the one above"]
+    );
+    assert_eq!(ids(&loaded), ["ConfigMap a", "ConfigMap c"]);
+}
+
+#[test]
+fn what_parts_documents_for_kubectl_only_is_refused() {
+    let text = format!(
+        "{}---# Source: b.yaml\n{}",
+        config_map("a"),
+        config_map("b")
+    );
+    assert_eq!(brief(&one_error(&text)), "5:1 no blank after `---`");
+    let within = format!("{}data: {{a: '---#'}}\n", config_map("a"));
+    assert_eq!(told(&load_text(&within)), [""; 0]);
+    let after_nothing = format!("---\n...\n{}", config_map("a"));
+    assert_eq!(
+        one_error(&after_nothing).message,
+        "kubectl would not read this document: only `...` parts it from the one above"
+    );
+}
+
+#[test]
+fn c02_octal_is_what_kubectl_reads_and_never_a_port() {
+    let text = format!(
+        "{}spec:\n  defaultMode: 0755\n  mode: 08\n  ports: [{{containerPort: 06300}}, {{port: {{number: 0100}}}}]\n",
+        config_map("a")
+    );
+    let loaded = load_text(&text);
+    assert_eq!(
+        told(&loaded),
+        [
+            "8:27 `containerPort` is a port written in octal",
+            "8:51 `number` is a port written in octal",
+        ]
+    );
+    assert_eq!(ids(&loaded), [""; 0]);
+    let text = format!(
+        "{}spec: {{defaultMode: 0755, mode: 08, replicas: 010, port: '06300', none: [00, 07], targetPort: 0o17}}\n",
+        config_map("a")
+    );
+    let loaded = load_text(&text);
+    assert_eq!(
+        told(&loaded),
+        ["5:47 the leading zero makes this number octal"]
+    );
+    assert_eq!(
+        loaded.documents[0].root.get("spec").unwrap().to_json(),
+        serde_json::json!({"defaultMode": 493, "mode": 8, "replicas": 8, "port": "06300", "none": [0, 7], "targetPort": 15})
+    );
+}
+
+#[test]
+fn two_documents_without_a_separator_are_one_fault() {
+    let fault = one_error(&format!("{}{}", config_map("a"), config_map("b")));
+    assert_eq!(
+        brief(&fault),
+        "5:1 duplicate key `apiVersion`: it is already at line 1, column 1"
+    );
+    assert_eq!(
+        fault.hint.as_deref(),
+        Some("begin the second document with a `---` line, or keep one of the two")
+    );
 }
 
 #[test]
@@ -341,6 +404,50 @@ fn documents_need_types() {
 }
 
 #[test]
+fn c12_digits_are_never_changed() {
+    let text = format!(
+        "{}  annotations: {{big: \"9123456789012345678\", tag: '20190612073634'}}\nspec:\n  image: app:20190612073634\n  tag: 20190612073634\n  \
+         env: [{{name: X, value: 9123456789012345678}}]\n",
+        config_map("a")
+    );
+    for (name, text) in [
+        ("a.yaml", text.clone()),
+        (
+            "a.json",
+            load_text(&text).documents[0].root.to_json().to_string(),
+        ),
+    ] {
+        let loaded = load_files(&[(name, text.as_bytes())]);
+        assert_eq!(told(&loaded), [""; 0]);
+        let printed = super::to_yaml(&loaded.documents[0].root.to_json());
+        let expected = "\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations:
+    big: \"9123456789012345678\"
+    tag: \"20190612073634\"
+  name: a
+spec:
+  env:
+  - name: X
+    value: 9123456789012345678
+  image: app:20190612073634
+  tag: 20190612073634
+";
+        assert_eq!(printed, expected);
+    }
+    let rounded = one_error(&format!(
+        "{}spec: {{x: 18446744073709551616}}\n",
+        config_map("a")
+    ));
+    assert_eq!(
+        brief(&rounded),
+        "5:11 this number does not fit into 64 bits and would be rounded"
+    );
+}
+
+#[test]
 fn c12_label_values_must_be_strings() {
     let text = "apiVersion: v1\nkind: X\nmetadata:\n  name: a\n  labels:\n    build: 356136738\n    x: y\n    ok: \"1\"\n  annotations: [1]\n";
     let loaded = load_text(text);
@@ -364,7 +471,7 @@ fn c12_label_values_must_be_strings() {
 
 #[test]
 fn c16_lists_are_unwrapped() {
-    let text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n- apiVersion: v1\n  kind: List\n  items:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {}\n---\napiVersion: v1\nkind: List\nitems: null\n---\napiVersion: v1\nkind: List\n---\napiVersion: closurejvm.io/v1alpha1\nkind: ClosureJVMTargetList\nitems:\n- metadata: {name: t, namespace: ns}\n---\napiVersion: v1\nkind: ConfigMapList\nitems: 5\n";
+    let text = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n- apiVersion: v1\n  kind: List\n  items:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {}\n---\napiVersion: v1\nkind: List\nitems: null\n---\napiVersion: v1\nkind: List\nitems: []\n---\napiVersion: closurejvm.io/v1alpha1\nkind: ClosureJVMTargetList\nitems:\n- metadata: {name: t, namespace: ns}\n---\napiVersion: v1\nkind: ConfigMapList\nitems: 5\n";
     let loaded = load_text(text);
     assert_eq!(
         ids(&loaded),
@@ -386,7 +493,7 @@ fn c16_lists_are_unwrapped() {
         told(&loaded),
         [
             "13:3 no metadata.name",
-            "29:8 the items of a list must be a list, not a number"
+            "30:8 the items of a list must be a list, not a number"
         ]
     );
 }
@@ -432,7 +539,18 @@ fn control_characters_and_nul_do_not_cut_a_file_short() {
         told(&loaded),
         ["5:13 U+0085, which kubectl reads as a line break and others as a letter"]
     );
-    assert_eq!(loaded.documents.len(), 1);
+    assert_eq!(loaded.documents.len(), 0);
+}
+
+#[test]
+fn an_object_with_items_is_no_list_and_no_object() {
+    let fault = one_error(&format!("{}items:\n- a\n", config_map("a")));
+    assert_eq!(
+        brief(&fault),
+        "5:1 kubectl takes an object with `items` for a list of objects"
+    );
+    let map = load_text(&format!("{}items: {{a: b}}\n", config_map("a")));
+    assert_eq!(ids(&map), ["ConfigMap a"]);
 }
 
 #[test]
@@ -449,4 +567,80 @@ fn keys_that_are_read_as_booleans_are_pointed_out() {
             "8:3 duplicate key `true`: it is already at line 6, column 3",
         ]
     );
+}
+
+#[test]
+fn a_list_whose_items_are_misspelt_is_not_empty() {
+    let fault = one_error("apiVersion: v1\nkind: List\nitmes:\n- a\n");
+    assert_eq!(brief(&fault), "1:1 a List without `items`");
+    assert!(fault.hint.is_some());
+}
+
+#[test]
+fn line_ends_that_kubectl_counts_otherwise_are_refused() {
+    for text in [
+        format!("{}\r---\r{}", config_map("a").trim_end(), config_map("b")),
+        format!("{}data: {{a: \"b\r\r\n c\"}}\n", config_map("a")),
+        config_map("a").replace('\n', "\r"),
+    ] {
+        let loaded = load_text(&text);
+        assert_eq!(ids(&loaded), [""; 0]);
+        let expected = "a carriage return that no line feed follows";
+        assert!(
+            loaded.diagnostics.iter().all(|d| d.message == expected),
+            "{text:?}"
+        );
+    }
+    for separator in ['\u{85}', '\u{2028}', '\u{2029}'] {
+        let text = format!("{}data:\n  a: |\n    x{separator}  y\n", config_map("a"));
+        let fault = one_error(&text);
+        assert_eq!(fault.position, Some(super::Position { line: 7, column: 6 }));
+    }
+}
+
+#[test]
+fn words_in_brackets_that_kubectl_ends_elsewhere_are_refused() {
+    for (value, message) in [
+        ("{b:}", "5:8 kubectl takes the `:` for a part of this word"),
+        ("{b :}", "5:8 kubectl takes the `:` for a part of this word"),
+        (
+            "[b:, c]",
+            "5:8 kubectl takes the `:` for a part of this word",
+        ),
+        (
+            "[?b]",
+            "5:8 kubectl takes a `?` in brackets for the sign of a key",
+        ),
+        (
+            "{c: !!str, d: e}",
+            "5:16 kubectl takes what follows this tag for a part of it",
+        ),
+    ] {
+        let fault = one_error(&format!("{}data: {value}\n", config_map("a")));
+        assert_eq!(brief(&fault), message, "{value}");
+    }
+    let sound = load_text(&format!(
+        "{}data: {{b: , c: !!str d, e: [f: g]}}\n",
+        config_map("a")
+    ));
+    assert_eq!(told(&sound), [""; 0]);
+}
+
+#[test]
+fn an_aliased_number_is_no_key() {
+    let text = format!("{}data: {{a: &n 1e6}}\nmore: {{*n : x}}\n", config_map("a"));
+    assert_eq!(
+        brief(&one_error(&text)),
+        "6:8 an alias to a number cannot be a key"
+    );
+}
+
+#[test]
+fn a_last_line_without_an_end_counts_as_in_kubectl() {
+    let text = format!("{}data:\n  a: |+\n    x\n\n ", config_map("a"));
+    let loaded = load_text(&text);
+    let value = loaded.documents[0].root.at(&["data", "a"]).unwrap();
+    assert_eq!(value.as_str(), Some("x\n\n\n"));
+    let open = one_error(&format!("{}?", config_map("a")));
+    assert_eq!(brief(&open), "5:2 null cannot be a key");
 }

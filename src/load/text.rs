@@ -102,9 +102,43 @@ fn last_line(text: &str) -> Option<&str> {
     text.get(from..).filter(|line| !line.is_empty())
 }
 
+/// Whether a text has nothing but what every reader takes for the same: almost all do, and this is fast.
+fn is_plain(text: &str) -> bool {
+    let unusual = |b: &u8| !matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~');
+    let mut pieces = text.as_bytes().chunks(64);
+    // No end before that of a piece, so that its bytes are looked at all at once.
+    !pieces.any(|piece| piece.iter().fold(false, |found, b| found | unusual(b)))
+}
+
+/// Finds `---#`, at which kubectl parts documents and YAML does not.
+pub(super) fn odd_separator(text: &str) -> Option<Fault> {
+    let mut found = text.match_indices("---#").map(|(at, _)| at);
+    let begins_line = |at: &usize| *at == 0 || text.as_bytes().get(at - 1) == Some(&b'\n');
+    let at = found.find(begins_line)?;
+    let fault = Fault::syntax(position_of(text, at), "no blank after `---`");
+    Some(fault.hint(
+        "write `--- #`: without the blank this line is no separator to YAML, and one to kubectl",
+    ))
+}
+
+/// Finds a line end of its own kind: to YAML it is one, to kubectl, which parts documents and lines by itself, it is none.
+fn lone_return(text: &str) -> Option<usize> {
+    let mut returns = text.match_indices('\r');
+    let ends_line = |at: usize| text.as_bytes().get(at + 1) == Some(&b'\n');
+    returns.find(|(at, _)| !ends_line(*at)).map(|(at, _)| at)
+}
+
 /// Finds the first character that YAML does not allow in a file. The parser takes a NUL for the end of the text, so
 /// what follows it would be lost without a word.
 pub(super) fn forbidden(text: &str) -> Option<Fault> {
+    if let Some(at) = lone_return(text) {
+        let message = "a carriage return that no line feed follows";
+        let fault = Fault::syntax(position_of(text, at), message);
+        return Some(fault.hint("save the file with the line ends of Unix or Windows"));
+    }
+    if is_plain(text) {
+        return None;
+    }
     let allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..);
     let at = text.char_indices().find(|(_, c)| !allowed(*c))?;
     let position = position_of(text, at.0);
@@ -120,8 +154,11 @@ pub(super) fn forbidden(text: &str) -> Option<Fault> {
     })
 }
 
-/// Finds a character that YAML 1.1, and so kubectl, takes for a line break and YAML 1.2 for a letter.
+/// Finds a character that YAML 1.1, and so kubectl, takes for a line break, folds and indents, and YAML 1.2 for a letter.
 pub(super) fn ambiguous_break(text: &str) -> Option<Fault> {
+    if is_plain(text) {
+        return None;
+    }
     let (at, c) = text
         .char_indices()
         .find(|(_, c)| matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}'))?;
@@ -129,8 +166,8 @@ pub(super) fn ambiguous_break(text: &str) -> Option<Fault> {
         "U+{:04X}, which kubectl reads as a line break and others as a letter",
         u32::from(c)
     );
-    let fault = Fault::warning(position_of(text, at), message);
-    Some(fault.hint("write it as an escape in double quotes"))
+    let fault = Fault::syntax(position_of(text, at), message);
+    Some(fault.hint("take it out, or write it as an escape in double quotes"))
 }
 
 /// Finds line and column of a byte offset.

@@ -56,6 +56,7 @@ struct Series {
     git_fetches: Counters<OfOutcome>,
     git_fetch_seconds: Histogram,
     git_checks: Counters<OfOutcome>,
+    files_parsed: Counter,
     queues: Gauges<OfQueue>,
     api_requests: Counters<OfRequest>,
     webhook_requests: Counters<OfWebhook>,
@@ -120,6 +121,12 @@ impl Default for Metrics {
                 "git_checks",
                 "Looks at refs on git servers without a fetch",
                 Family::default(),
+            ),
+            files_parsed: add(
+                ours,
+                "files_parsed",
+                "Files of sources that were parsed: of a source that is read again, those that have changed",
+                Counter::default(),
             ),
             queues: add(
                 ours,
@@ -215,6 +222,12 @@ impl Metrics {
     /// Counts a look at a ref on a git server.
     pub fn git_checked(&self, outcome: CheckOutcome) {
         count(&self.0.git_checks, outcome.word());
+    }
+
+    /// Counts files of a source that were parsed.
+    pub fn files_parsed(&self, files: usize) {
+        let files = u64::try_from(files).unwrap_or(u64::MAX);
+        self.0.files_parsed.inc_by(files);
     }
 
     /// Says how many wait in a queue now.

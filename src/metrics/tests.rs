@@ -81,6 +81,8 @@ fn every_series_has_the_name_it_was_promised_under() {
     metrics.pruned();
     metrics.git_fetched(FetchOutcome::Fetched, Duration::from_secs(2));
     metrics.git_checked(CheckOutcome::Unchanged);
+    metrics.files_parsed(2000);
+    metrics.files_parsed(1);
     metrics.set_queue_depth(Queue::Targets, 7);
     metrics.set_queue_depth(Queue::Targets, 3);
     metrics.api_request(ApiVerb::Patch, Some(409));
@@ -99,6 +101,7 @@ fn every_series_has_the_name_it_was_promised_under() {
         r#"covergence_git_fetch_total{outcome="fetched"} 1"#,
         "covergence_git_fetch_duration_seconds_sum 2.0",
         r#"covergence_git_checks_total{outcome="unchanged"} 1"#,
+        "covergence_files_parsed_total 2001",
         r#"covergence_queue_depth{queue="targets"} 3"#,
         r#"covergence_api_requests_total{verb="patch",code="409"} 1"#,
         r#"covergence_api_requests_total{verb="watch",code="<error>"} 1"#,

@@ -48,6 +48,7 @@ pub fn gather(
     let Loaded {
         documents,
         diagnostics,
+        parsed: _,
     } = loaded;
     let (mut policies, documents): (Vec<_>, Vec<_>) = documents.into_iter().partition(|document| {
         asked

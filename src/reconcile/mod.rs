@@ -32,7 +32,7 @@ pub use approval::{PruneApproval, Waits};
 pub use clock::now;
 pub use outcome::{Done, Outcome};
 pub use overview::{Overview, Readiness, Ready, Scope, SourceView, SyncView, TargetView, overview};
-pub use planning::{Planned, install_kinds, make_plan};
+pub use planning::{Planned, install_kinds, make_plan, plan_loaded};
 pub use preview::preview;
 pub use serve::{Served, serve};
 pub use settings::{Settings, applyset_id};

@@ -11,7 +11,7 @@ use super::survey::survey;
 use super::{Access, Settings, Survey, execute};
 use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError};
-use crate::load::{Diagnostic, Limits, Severity, Snapshot, add_excerpts, load};
+use crate::load::{Diagnostic, Limits, Loaded, Severity, Snapshot, add_excerpts, load};
 use crate::plan::{Inputs, Plan, PruneRules, build, hold_denied, index, withhold_prunes};
 use crate::policy::{Gathered, Report, gather};
 
@@ -49,15 +49,27 @@ pub async fn make_plan(
     snapshot: &Snapshot,
     settings: &Settings,
 ) -> Result<Planned, ClusterError> {
-    let limits = Limits::default();
+    let loaded = compute(|| load(snapshot, &Limits::default()));
+    plan_loaded(access, snapshot, loaded, settings).await
+}
+
+/// Makes the plan of a snapshot that is parsed already. Reads only.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub async fn plan_loaded(
+    access: Access<'_>,
+    snapshot: &Snapshot,
+    loaded: Loaded,
+    settings: &Settings,
+) -> Result<Planned, ClusterError> {
     let Gathered {
         documents,
         diagnostics: faults,
         policies,
     } = compute(|| {
-        let loaded = load(snapshot, &limits);
         let (asked, namespace) = (&settings.policies, &settings.target_namespace);
-        gather(loaded, snapshot, asked, &limits, namespace)
+        gather(loaded, snapshot, asked, &Limits::default(), namespace)
     });
     let mut survey = survey(access, &documents, settings).await?;
     check_tooling(survey.parent.as_ref())?;

@@ -2,7 +2,8 @@
 //! service with more and more to look after.
 //!
 //! `cargo bench --bench side_by_side` writes `BENCHMARKS.md`; with `-- --quick` it is one run with few objects that writes
-//! nothing, and with `-- --service` only the service's part. Times are only reported. What fails this program is a wrong
+//! nothing, with `-- --service` only the service's part, and with `-- --reading` only the part without a cluster, which takes the
+//! place of the one in `BENCHMARKS.md`. Times are only reported. What fails this program is a wrong
 //! number of requests.
 
 mod audit;
@@ -11,13 +12,14 @@ mod generator;
 mod http;
 mod lab;
 mod machine;
+mod reading;
 mod report;
 mod scenario;
 mod service;
 mod source;
 mod tools;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use self::report::Report;
@@ -39,7 +41,11 @@ fn main() -> ExitCode {
         // `cargo bench` adds `--bench`.
         let arguments: Vec<_> = arguments.collect();
         let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
-        bench(has("--quick"), has("--service"))
+        if has("--reading") {
+            reading(has("--quick"))
+        } else {
+            bench(has("--quick"), has("--service"))
+        }
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,
@@ -60,6 +66,9 @@ fn bench(quick: bool, service_only: bool) -> Res<bool> {
     } else {
         commands(folder.path(), quick)?
     };
+    if !service_only {
+        report.add_reading(reading::measure(folder.path(), quick)?);
+    }
     report.add_service(service::measure(folder.path(), quick)?);
     print!("{}", report.text());
     let problems = report.problems();
@@ -67,11 +76,37 @@ fn bench(quick: bool, service_only: bool) -> Res<bool> {
         eprintln!("WRONG: {problem}");
     }
     if problems.is_empty() && !quick && !service_only {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("BENCHMARKS.md");
-        std::fs::write(&path, report.text())?;
-        eprintln!("written to {}", path.display());
+        write(&report.text())?;
     }
     Ok(problems.is_empty())
+}
+
+/// Measures one section anew and leaves the others as they are.
+fn reading(quick: bool) -> Res<bool> {
+    let folder = tempfile::tempdir()?;
+    let reading = reading::measure(folder.path(), quick)?;
+    let (section, _) = reading.text();
+    print!("{section}");
+    let problems = reading.problems();
+    for problem in &problems {
+        eprintln!("WRONG: {problem}");
+    }
+    if problems.is_empty() && !quick {
+        let whole = std::fs::read_to_string(path())?;
+        write(&report::with_section(&whole, &section))?;
+    }
+    Ok(problems.is_empty())
+}
+
+fn path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("BENCHMARKS.md")
+}
+
+fn write(text: &str) -> Res<()> {
+    let path = path();
+    std::fs::write(&path, text)?;
+    eprintln!("written to {}", path.display());
+    Ok(())
 }
 
 fn commands(folder: &Path, quick: bool) -> Res<Report> {

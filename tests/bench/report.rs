@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
+use crate::reading::ReadingReport;
 use crate::scenario::{CONNECTIONS, Results, Work};
 use crate::service::ServiceReport;
 use crate::source::Size;
@@ -15,6 +16,7 @@ pub struct Report {
     repetitions: usize,
     sections: Vec<(Size, Results)>,
     starts: Option<(Vec<Sample>, Vec<Sample>)>,
+    reading: Option<ReadingReport>,
     service: Option<ServiceReport>,
 }
 
@@ -31,6 +33,7 @@ impl Report {
             repetitions,
             sections: Vec::new(),
             starts: None,
+            reading: None,
             service: None,
         }
     }
@@ -43,6 +46,10 @@ impl Report {
         self.starts = Some(starts);
     }
 
+    pub fn add_reading(&mut self, reading: ReadingReport) {
+        self.reading = Some(reading);
+    }
+
     pub fn add_service(&mut self, service: ServiceReport) {
         self.service = Some(service);
     }
@@ -51,7 +58,8 @@ impl Report {
         let sections = self.sections.iter();
         let commands = sections.flat_map(|(_, results)| results.problems.iter().cloned());
         let service = self.service.iter().flat_map(ServiceReport::problems);
-        commands.chain(service).collect()
+        let reading = self.reading.iter().flat_map(ReadingReport::problems);
+        commands.chain(reading).chain(service).collect()
     }
 
     pub fn text(&self) -> String {
@@ -106,6 +114,11 @@ impl Report {
                 }
             }
         }
+        if let Some(reading) = &self.reading {
+            let (section, misses) = reading.text();
+            text.push_str(&section);
+            missed.extend(misses);
+        }
         if let Some(service) = &self.service {
             let (section, misses) = service.text();
             text.push_str(&section);
@@ -123,6 +136,25 @@ impl Report {
         }
         text
     }
+}
+
+/// A report with a section in place of the one of the same title, or in front of what comes after the commands.
+pub fn with_section(report: &str, section: &str) -> String {
+    let title = section.trim_start().lines().next().unwrap_or_default();
+    let next = |text: &str| text.find("\n## ");
+    let (before, after) = match report.find(&format!("\n{title}\n")) {
+        Some(at) => {
+            let (before, rest) = report.split_at(at);
+            let end = rest.get(1..).and_then(next).map_or(rest.len(), |at| at + 1);
+            (before, rest.get(end..).unwrap_or_default())
+        }
+        None => {
+            let later = ["\n## The service\n", "\n## Budgets"];
+            let at = later.iter().filter_map(|it| report.find(it)).min();
+            report.split_at(at.unwrap_or(report.len()))
+        }
+    };
+    format!("{before}{section}{after}")
 }
 
 const HEAD: &str = "\

@@ -437,3 +437,32 @@ fn the_values_of_a_refused_secret_are_told_nowhere() {
     assert_eq!(controller.logged(VALUE), Vec::<String>::new());
     assert!(!controller.logged("Secret").is_empty());
 }
+
+#[test]
+fn of_a_source_that_is_read_again_only_what_has_changed_is_parsed() {
+    const FILES: usize = 50;
+    let ns = Namespace::new("parsed");
+    let work = Work::new();
+    let write = |i: usize, value: &str| {
+        let text = documents(&[config_map(&format!("map-{i}"), value)]);
+        work.write(&format!("{i:02}.yaml"), &text);
+    };
+    // More than what is too little to be kept.
+    let long = "x".repeat(2000);
+    (0..FILES).for_each(|i| write(i, &long));
+    work.commit("one");
+    let git = json!({ "url": work.path(), "ref": "main" });
+    let spec = json!({ "source": { "git": git }, "interval": "1s" });
+    ns.create("syncs", &sync(&ns.name, "it", spec));
+    let controller = Setup::new(&[&ns.name]).start();
+    await_ready(&ns, "it", "True");
+    let parsed = "covergence_files_parsed_total";
+    assert_eq!(controller.metric(parsed, &[]), FILES as f64);
+    write(7, "other");
+    work.commit("two");
+    eventually("the change is there", || {
+        let changed = ns.find("configmaps", "map-7")?;
+        changed.to_string().contains("other").then_some(())
+    });
+    assert_eq!(controller.metric(parsed, &[]), FILES as f64 + 1.0);
+}

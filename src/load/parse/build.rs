@@ -6,7 +6,7 @@ use super::budget::{Budget, Size, Stop};
 use super::mapping::{Key, Mapping};
 use super::scalar::{Reading, Unreadable};
 use crate::load::fault::Fault;
-use crate::load::{Entry, Limits, Node, NodeKind, Position};
+use crate::load::{Entry, Limits, Node, NodeKind, Position, Severity};
 
 /// What an anchor names.
 enum Anchored {
@@ -34,6 +34,8 @@ pub(super) struct Builder<'l> {
     anchors: HashMap<usize, Anchored>,
     root: Option<Node>,
     faults: Vec<Fault>,
+    /// Whether a second document seems to go on in this one.
+    joined: bool,
 }
 
 impl<'l> Builder<'l> {
@@ -44,6 +46,7 @@ impl<'l> Builder<'l> {
             anchors: HashMap::new(),
             root: None,
             faults: Vec::new(),
+            joined: false,
         }
     }
 
@@ -60,10 +63,41 @@ impl<'l> Builder<'l> {
         )
     }
 
+    /// The keys that the next value stands under, the innermost first.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        let frames = self.frames.iter().rev();
+        frames.filter_map(|frame| match &frame.collection {
+            Collection::Map(Mapping {
+                key: Some(Key::Named(key, _)),
+                ..
+            }) => Some(key.as_str()),
+            _ => None,
+        })
+    }
+
     /// Reports something; past the limit further reports are dropped.
     pub(super) fn report(&mut self, fault: Fault) {
         if self.faults.len() < self.budget.faults() {
             self.faults.push(fault);
+        }
+    }
+
+    /// Reports something of the innermost mapping. Two documents that no `---` parts give one fault and not one a key.
+    fn report_of_map(&mut self, fault: Fault) {
+        let joins = |fault: &Fault| {
+            let types = ["duplicate key `apiVersion`", "duplicate key `kind`"];
+            fault.position.column == 1 && types.iter().any(|it| fault.message.starts_with(it))
+        };
+        let at_margin = self.frames.len() == 1 && fault.position.column == 1;
+        if at_margin && self.joined && fault.severity == Severity::Error {
+            return;
+        }
+        if at_margin && joins(&fault) {
+            self.joined = true;
+            let hint = "begin the second document with a `---` line, or keep one of the two";
+            self.report(fault.hint(hint));
+        } else {
+            self.report(fault);
         }
     }
 
@@ -249,7 +283,7 @@ impl<'l> Builder<'l> {
             },
         };
         for fault in faults {
-            self.report(fault);
+            self.report_of_map(fault);
         }
         Ok(())
     }
@@ -267,7 +301,8 @@ fn key_of(kind: NodeKind) -> Result<String, Unreadable> {
     match kind {
         NodeKind::Null => Err(Unreadable::NullKey),
         NodeKind::Bool(value) => Ok(value.to_string()),
-        NodeKind::Number(number) => Ok(number.to_string()),
+        // Whether it was an integer or a float, of which kubectl makes different keys, is forgotten.
+        NodeKind::Number(_) => Err(Unreadable::AliasedNumber),
         NodeKind::String(text) => Ok(text),
         NodeKind::List(_) | NodeKind::Map(_) => Err(Unreadable::CompoundKey),
     }

@@ -5,7 +5,7 @@
 use super::Parsed;
 use super::budget::Stop;
 use super::build::Builder;
-use super::json_token::Reader;
+use super::json_token::{NO_COMMA, Reader};
 use super::scalar::Reading;
 use crate::load::Limits;
 
@@ -116,7 +116,11 @@ impl Reader<'_> {
         self.blanks();
         let position = self.at;
         if self.peek() != Some('"') {
-            return Err(self.stop("expected a key in double quotes"));
+            let Stop(fault) = self.stop("expected a key in double quotes");
+            return Err(Stop(match self.peek() {
+                Some('}') => fault.hint(NO_COMMA),
+                _ => fault,
+            }));
         }
         let key = self.string()?;
         builder.scalar(position, None, Ok(Reading::Text(key)))?;

@@ -8,6 +8,9 @@ use super::scalar::{self, Reading, Unreadable};
 use crate::load::Position;
 use crate::load::fault::Fault;
 
+/// What may be wrong where something else ends too early.
+pub(super) const NO_COMMA: &str = "JSON has no comma before a closing bracket";
+
 /// A text being read, and where.
 pub(super) struct Reader<'a> {
     chars: Peekable<Chars<'a>>,
@@ -49,6 +52,10 @@ impl<'a> Reader<'a> {
                     let escape = self.at;
                     self.bump();
                     text.push(self.escape(escape)?);
+                }
+                Some('\n' | '\r') => {
+                    let fault = Fault::syntax(start, "this string is not closed on its line");
+                    return Err(Stop(fault.hint("write \\n for a line break in a string")));
                 }
                 Some(c) if c < ' ' => {
                     return Err(
@@ -122,10 +129,17 @@ impl<'a> Reader<'a> {
             "null" => Ok(Ok(Reading::Null)),
             _ if is_number(&word) => Ok(match scalar::plain(&word) {
                 // A number past the range of f64: YAML makes a string of it, JSON has no way out.
-                Ok(Reading::Text(_)) => Err(Unreadable::NotFinite),
+                Ok(Reading::Text(_)) => Err(Unreadable::Rounded),
                 reading => reading,
             }),
-            "" => Err(Stop(Fault::syntax(start, "expected a value"))),
+            "" => {
+                let fault = Fault::syntax(start, "expected a value");
+                Err(Stop(match self.peek() {
+                    Some('\'') => fault.hint("JSON has strings in double quotes only"),
+                    Some('}' | ']') => fault.hint(NO_COMMA),
+                    _ => fault,
+                }))
+            }
             _ => Err(Stop(
                 Fault::syntax(start, "not a JSON value").hint("quote it if a string is meant"),
             )),

@@ -76,7 +76,11 @@ impl Mapping {
     /// Adds the entries of `<<`. In a list of mappings the earlier one wins; a key written *before* `<<` is
     /// replaced, which is what kubectl does and not what YAML says, so people are told.
     pub(super) fn merge(&mut self, position: Position, value: Node) -> Vec<Fault> {
-        let wrong = || Fault::error(position, "`<<` takes a mapping or a list of mappings");
+        let wrong = || {
+            Fault::error(position, "`<<` takes a mapping or a list of mappings").hint(
+                "name one by its anchor (`<<: *anchor`), or quote `<<` if it is a key like others",
+            )
+        };
         let sources = match value.kind {
             NodeKind::Map(entries) => vec![entries],
             NodeKind::List(items) => {

@@ -2,6 +2,9 @@
 
 mod budget;
 mod build;
+mod doubts;
+mod explain;
+mod flow;
 mod json;
 mod json_token;
 mod mapping;
@@ -41,15 +44,23 @@ pub(super) fn read(json_file: bool, chunk: &text::Chunk<'_>, limits: &Limits) ->
         fault.position.line = fault.position.line.saturating_add(lines_before);
         fault
     };
-    if let Some(fault) = text::forbidden(text) {
+    let checks = [text::odd_separator, text::forbidden, text::ambiguous_break];
+    if let Some(fault) = checks.iter().find_map(|check| check(text)) {
         return vec![Parsed {
             root: None,
             faults: vec![moved(fault)],
         }];
     }
-    let mut parsed = yaml::read(text, lines_before, limits);
-    if let (Some(fault), Some(first)) = (text::ambiguous_break(text), parsed.first_mut()) {
-        first.faults.push(moved(fault));
+    // kubectl ends the last line if it has no end of its own, which a block of text that keeps them (`|+`) shows.
+    if text.ends_with('\n') {
+        return yaml::read(text, lines_before, limits);
+    }
+    let mut parsed = yaml::read(&format!("{text}\n"), lines_before, limits);
+    let mut end = text::position_of(text, text.len());
+    end.line = end.line.saturating_add(lines_before);
+    // Nothing may be told of a line that is not there.
+    for fault in parsed.iter_mut().flat_map(|it| &mut it.faults) {
+        fault.position = fault.position.min(end);
     }
     parsed
 }

@@ -4,18 +4,19 @@ use serde_json::Number;
 
 use super::scalar::{Reading, Unreadable};
 
-/// Makes the JSON number Go makes of a float: one without a fraction is an integer there.
+/// Makes the JSON number Go makes of a float: one without a fraction is an integer there, of the fewest digits that tell
+/// it from other floats, and zeros.
 pub(super) fn float(value: f64) -> Option<Number> {
-    // 2^63 and 2^64 are exact in f64; below them every float without a fraction converts exactly.
-    if value.fract() == 0.0
-        && (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value)
-    {
-        Some(Number::from(value as i64))
-    } else if value.fract() == 0.0 && (0.0..18_446_744_073_709_551_616.0).contains(&value) {
-        Some(Number::from(value as u64))
-    } else {
-        Number::from_f64(value)
+    if value.fract() == 0.0 && value.abs() < 18_446_744_073_709_551_616.0 {
+        // `-0` has no place among integers.
+        let text = (value + 0.0).to_string();
+        let integer = text.parse::<i64>().map(Number::from);
+        let integer = integer.or_else(|_| text.parse::<u64>().map(Number::from));
+        if let Ok(integer) = integer {
+            return Some(integer);
+        }
     }
+    Number::from_f64(value)
 }
 
 /// Go's `ParseInt(text, 0, 64)`, then `ParseUint`.
@@ -66,18 +67,40 @@ pub(super) fn decimal(text: &str) -> Result<Option<Reading>, Unreadable> {
     match text.parse::<f64>() {
         // Go reports a range error, and go-yaml goes on to read a string.
         Ok(value) if value.is_infinite() => Ok(None),
-        // Digits only: `08`, which is no octal number, or an integer past 64 bits, which kubectl rounds.
-        // Floats hold every integer up to 2^53.
-        Ok(value)
-            if exponent.is_none()
-                && !mantissa.contains('.')
-                && value.abs() > 9_007_199_254_740_992.0 =>
-        {
-            Err(Unreadable::Rounded)
+        // kubectl rounds without a word: integers past 64 bits (`08` is none and well), fractions of many digits.
+        Ok(value) => {
+            // As it will be printed.
+            let kept = Number::from_f64(value.abs()).map(|kept| kept.to_string());
+            match kept.as_deref().map(significant) {
+                Some(kept) if kept == significant(unsigned) => Ok(Some(Reading::Float(value))),
+                _ => Err(Unreadable::Rounded),
+            }
         }
-        Ok(value) => Ok(Some(Reading::Float(value))),
         Err(_) => Ok(None),
     }
+}
+
+/// A decimal number as the digits after `0.` and the power of ten, so that two spellings of one number are the same.
+fn significant(text: &str) -> (String, i64) {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let exponent = exponent.parse().unwrap_or(i64::MAX);
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let leading = digits.len() - digits.trim_start_matches('0').len();
+    let digits = digits.trim_matches('0');
+    if digits.is_empty() {
+        return (String::new(), 0);
+    }
+    let point = i64::try_from(whole.len()).unwrap_or(i64::MAX);
+    let leading = i64::try_from(leading).unwrap_or(i64::MAX);
+    let power = exponent.saturating_add(point).saturating_sub(leading);
+    (digits.to_owned(), power)
+}
+
+/// Whether a float holds an integer with all its digits.
+pub(super) fn is_exact(number: &Number) -> bool {
+    let exact = |n: i64| n.unsigned_abs().leading_zeros() + n.trailing_zeros() >= 64 - 53;
+    number.as_i64().is_some_and(exact)
 }
 
 pub(super) fn underscores_part_digits(text: &str) -> bool {

@@ -8,7 +8,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Number;
 
-use super::number::{decimal, float, float_key, integer, looks_like_date, underscores_part_digits};
+use super::number::{
+    decimal, float, float_key, integer, is_exact, looks_like_date, underscores_part_digits,
+};
 use crate::load::NodeKind;
 
 /// A scalar's meaning, with what is needed to use it as a key or to refuse it.
@@ -24,7 +26,7 @@ pub(super) enum Reading {
 /// Why a scalar has no JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
-    #[error("this integer does not fit into 64 bits and would be rounded")]
+    #[error("this number does not fit into 64 bits and would be rounded")]
     Rounded,
     #[error("infinity and NaN have no JSON value")]
     NotFinite,
@@ -38,18 +40,24 @@ pub(super) enum Unreadable {
     NullKey,
     #[error("a list or mapping cannot be a key")]
     CompoundKey,
-    #[error("this integer is too large for a key")]
-    LargeKey,
+    #[error("an alias to a number cannot be a key")]
+    AliasedNumber,
 }
 
 impl Unreadable {
     /// What to do about it.
     pub(super) fn hint(self) -> Option<&'static str> {
         match self {
-            Self::Rounded | Self::NotFinite | Self::NullKey | Self::LargeKey => {
+            Self::Rounded | Self::NotFinite | Self::NullKey => {
                 Some("quote it if a string is meant")
             }
-            Self::WrongTag | Self::Base64 | Self::NotText | Self::CompoundKey => None,
+            Self::CompoundKey => Some(
+                "quote a value that begins with `{` or `[`; what a template makes must be committed instead of it",
+            ),
+            Self::AliasedNumber => Some("write the key itself"),
+            Self::WrongTag => Some("take the tag off, or write a value of its type"),
+            Self::Base64 => Some("take the tag off if the text is meant as it stands"),
+            Self::NotText => Some("keep bytes in `binaryData`, as base64 without a tag"),
         }
     }
 }
@@ -77,6 +85,8 @@ pub(super) fn plain(text: &str) -> Result<Reading, Unreadable> {
         Some(b'0'..=b'9' | b'+' | b'-') => {
             let digits = text.replace('_', "");
             match integer(&digits) {
+                // kubectl and the API server make a float of what 63 bits do not hold.
+                Some(number) if number.as_i64().is_none() => return Err(Unreadable::Rounded),
                 Some(number) => Some(Reading::Int(number)),
                 None => decimal(&digits)?,
             }
@@ -101,10 +111,15 @@ pub(super) fn tagged(tag: &str, text: &str) -> Result<Reading, Unreadable> {
             Ok(Reading::Text(text))
         }
         "timestamp" if looks_like_date(text) => Ok(Reading::Text(text.to_owned())),
-        "bool" | "int" | "float" | "null" | "timestamp" => match (tag, plain(text)?) {
+        "float" => match plain(text)? {
+            // kubectl makes a float of it.
+            Reading::Int(number) if !is_exact(&number) => Err(Unreadable::Rounded),
+            reading @ (Reading::Int(_) | Reading::Float(_)) => Ok(reading),
+            _ => Err(Unreadable::WrongTag),
+        },
+        "bool" | "int" | "null" | "timestamp" => match (tag, plain(text)?) {
             ("bool", reading @ Reading::Bool(_))
-            | ("int" | "float", reading @ Reading::Int(_))
-            | ("float", reading @ Reading::Float(_))
+            | ("int", reading @ Reading::Int(_))
             | ("null", reading @ Reading::Null) => Ok(reading),
             _ => Err(Unreadable::WrongTag),
         },
@@ -130,7 +145,6 @@ impl Reading {
         Ok(match self {
             Self::Null => return Err(Unreadable::NullKey),
             Self::Bool(value) => value.to_string(),
-            Self::Int(number) if number.as_i64().is_none() => return Err(Unreadable::LargeKey),
             Self::Int(number) => number.to_string(),
             Self::Float(value) => float_key(value),
             Self::Text(text) => text,

@@ -1,5 +1,6 @@
 //! The table of readings; the oracle test in `tests/it/load_reading.rs` holds it against kubectl.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::scalar::{Reading, Unreadable, plain, tagged};
@@ -89,10 +90,16 @@ fn plain_scalars_read_as_in_go_yaml() {
         ("1.", json!(1)),
         ("9007199254740993", json!(9_007_199_254_740_993_u64)),
         ("9123456789012345678", json!(9_123_456_789_012_345_678_u64)),
-        ("18446744073709551615", json!(u64::MAX)),
         ("-9223372036854775808", json!(i64::MIN)),
         ("1e19", json!(10_000_000_000_000_000_000_u64)),
         ("1.5e22", json!(1.5e22)),
+        ("0.30000000000000004", json!(0.300_000_000_000_000_04)),
+        ("000.1000", json!(0.1)),
+        ("9223372036854775807", json!(i64::MAX)),
+        ("9007199254740992.0", json!(9_007_199_254_740_992_u64)),
+        ("0e999", json!(0)),
+        // Written with the digits that tell the float, as in Go, and not with all it holds.
+        ("100000000210e8", json!(10_000_000_021_000_000_000_u64)),
         ("1_000.5", json!(1000.5)),
         ("00", json!(0)),
         ("20190612073634", json!(20_190_612_073_634_u64)),
@@ -106,6 +113,13 @@ fn plain_scalars_read_as_in_go_yaml() {
 fn what_json_cannot_carry_is_refused() {
     for text in [
         "18446744073709551616",
+        "18446744073709551615",
+        "9223372036854775808",
+        "0xFFFFFFFFFFFFFFFF",
+        "0.1000000000000000055",
+        "9007199254740993.0",
+        "3.14159265358979323846",
+        "1e-400",
         "-9223372036854775809",
         "+9223372036854775808",
         "0999999999999999999",
@@ -124,6 +138,11 @@ fn tags_are_honoured() {
         ("str", "", json!("")),
         ("int", "5", json!(5)),
         ("float", "5", json!(5)),
+        (
+            "float",
+            "9007199254740992",
+            json!(9_007_199_254_740_992_u64),
+        ),
         ("bool", "no", json!(false)),
         ("null", "", json!(null)),
         ("binary", "aGVs\nbG8=", json!("hello")),
@@ -147,6 +166,9 @@ fn tags_are_honoured() {
             "!!{tag} {text}"
         );
     }
+    // kubectl makes a float of it.
+    let odd = value(tagged("float", "9007199254740993"));
+    assert_eq!(odd, Err(Unreadable::Rounded));
     assert_eq!(value(tagged("binary", "a b")), Err(Unreadable::Base64));
     assert_eq!(value(tagged("binary", "/w==")), Err(Unreadable::NotText));
 }
@@ -184,6 +206,39 @@ fn keys_become_the_strings_kubectl_makes() {
     );
     assert_eq!(
         plain("18446744073709551615").and_then(Reading::into_key),
-        Err(Unreadable::LargeKey)
+        Err(Unreadable::Rounded)
     );
+}
+
+/// A decimal number as one sign, its digits without zeros around them, and where its point is.
+fn normal(text: &str) -> (bool, String, i32) {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let negative = mantissa.starts_with('-');
+    let mantissa = mantissa.trim_start_matches(['-', '+']);
+    let fraction = mantissa.split_once('.').map_or(0, |(_, it)| it.len());
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let digits = digits.trim_start_matches('0');
+    let kept = digits.trim_end_matches('0');
+    let dropped = i32::try_from(digits.len() - kept.len()).unwrap();
+    let point = exponent.parse::<i32>().unwrap() - i32::try_from(fraction).unwrap() + dropped;
+    match kept {
+        "" => (false, String::new(), 0),
+        kept => (negative, kept.to_owned(), point),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn digits_stay_or_are_refused(
+        text in "[-+]?([1-9][0-9]{0,24}|0)(\\.[0-9]{0,24})?([eE][-+]?[0-9]{1,3})?",
+    ) {
+        match value(plain(&text)) {
+            Ok(Value::Number(number)) => prop_assert_eq!(normal(&number.to_string()), normal(&text)),
+            Ok(Value::String(string)) => prop_assert_eq!(string, text),
+            Ok(other) => prop_assert!(false, "{} is read as {}", text, other),
+            Err(why) => prop_assert_eq!(why, Unreadable::Rounded),
+        }
+    }
 }

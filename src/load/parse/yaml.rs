@@ -3,14 +3,16 @@
 //! The parser is granit-parser, the event parser beneath serde-saphyr, used directly: kubectl's reading of a scalar
 //! needs its raw text *and* its style (`"on"` is a string, `on` a boolean), and a serde visitor sees neither.
 
-use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
+use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, Tag};
 
-use super::Parsed;
 use super::budget::Stop;
 use super::build::Builder;
+use super::explain::explain;
+use super::flow::{self, InFlow};
 use super::scalar::{self, Reading, Unreadable};
+use super::{Parsed, doubts};
 use crate::load::fault::Fault;
-use crate::load::{Limits, Position};
+use crate::load::{Limits, Node, NodeKind, Position};
 
 /// Reads the documents of a text whose first line has `lines_before` lines before it.
 pub(super) fn read(text: &str, lines_before: u32, limits: &Limits) -> Vec<Parsed> {
@@ -22,18 +24,52 @@ pub(super) fn read(text: &str, lines_before: u32, limits: &Limits) -> Vec<Parsed
     let mut parser = Parser::new_from_str_with_options(text, options);
     let mut documents = Vec::new();
     let mut builder = Builder::new(limits);
+    let mut implicit = false;
+    // How many brackets and braces are open.
+    let mut flow = 0_usize;
     while let Some(next) = parser.next_event() {
         let step = match next {
+            Ok((Event::DocumentStart(explicit, _), _)) => {
+                implicit = !explicit && !documents.is_empty();
+                Ok(())
+            }
             Ok((Event::DocumentEnd, _)) => {
-                let (root, faults) = std::mem::replace(&mut builder, Builder::new(limits)).finish();
+                let (root, mut faults) =
+                    std::mem::replace(&mut builder, Builder::new(limits)).finish();
+                faults.extend(root.as_ref().filter(|_| implicit).and_then(unseen));
                 documents.push(Parsed { root, faults });
                 Ok(())
             }
-            Ok((event, span)) => feed(&mut builder, event, position(&span, lines_before)),
-            Err(error) => Err(Stop(explain(
-                syntax_fault(&error, lines_before, limits),
-                text,
-            ))),
+            Ok((event, span)) => {
+                let position = position(&span, lines_before);
+                match &event {
+                    Event::SequenceStart(style, ..) | Event::MappingStart(style, ..)
+                        if flow > 0 || *style == StructureStyle::Flow =>
+                    {
+                        flow += 1;
+                    }
+                    Event::SequenceEnd | Event::MappingEnd => flow = flow.saturating_sub(1),
+                    Event::Scalar(scalar, ScalarStyle::Plain, _, tag) if flow > 0 => {
+                        let after = span.end.byte_offset().and_then(|at| text.get(at..));
+                        let scalar = InFlow {
+                            text: scalar,
+                            after: after.unwrap_or_default(),
+                            is_tagged: tag.is_some(),
+                            is_key: builder.expects_key(),
+                        };
+                        if let Some(fault) = flow::doubt(position, &scalar) {
+                            builder.report(fault);
+                        }
+                    }
+                    _ => {}
+                }
+                feed(&mut builder, event, position)
+            }
+            Err(error) => {
+                let mark = error.marker();
+                let at = place(mark.line(), mark.col(), lines_before);
+                Err(Stop(explain(&error, at, (text, mark.line()), limits)))
+            }
         };
         if let Err(Stop(fault)) = step {
             let (_, mut faults) = builder.finish();
@@ -55,12 +91,15 @@ fn feed(builder: &mut Builder<'_>, event: Event<'_>, position: Position) -> Resu
                 return Ok(());
             }
             let reading = read_scalar(&text, plain, tag);
-            if builder.expects_key()
-                && let Ok(Reading::Bool(value)) = &reading
-                && !text.eq_ignore_ascii_case(if *value { "true" } else { "false" })
-            {
-                let fault = Fault::warning(position, format!("this key is read as `{value}`"));
-                builder.report(fault.hint("put the key in quotes"));
+            if let (true, None, Ok(reading)) = (plain, tag, &reading) {
+                let doubt = if builder.expects_key() {
+                    doubts::key(position, &text, reading)
+                } else {
+                    doubts::value(position, &text, reading, builder.keys())
+                };
+                if let Some(doubt) = doubt {
+                    builder.report(doubt);
+                }
             }
             builder.scalar(position, anchor_id(anchor), reading)
         }
@@ -70,6 +109,17 @@ fn feed(builder: &mut Builder<'_>, event: Event<'_>, position: Position) -> Resu
         Event::Alias(id) => builder.alias(position, id),
         _ => Ok(()),
     }
+}
+
+/// kubectl parts a file at `---` only, and reads one document of each part.
+fn unseen(root: &Node) -> Option<Fault> {
+    (root.kind != NodeKind::Null).then(|| {
+        Fault::error(
+            root.position,
+            "kubectl would not read this document: only `...` parts it from the one above",
+        )
+        .hint("begin it with a `---` line")
+    })
 }
 
 fn anchor_id(id: usize) -> Option<usize> {
@@ -108,47 +158,5 @@ fn place(line: usize, column: usize, lines_before: u32) -> Position {
     Position {
         line: number(line).max(1).saturating_add(lines_before),
         column: number(column).saturating_add(1),
-    }
-}
-
-/// Templates are the most frequent reason why a file of a repository is no YAML.
-fn explain(fault: Fault, text: &str) -> Fault {
-    if text.contains("{{") {
-        fault.hint("this looks like a template; commit its output instead")
-    } else {
-        fault
-    }
-}
-
-fn syntax_fault(error: &ScanError, lines_before: u32, limits: &Limits) -> Fault {
-    let mark = error.marker();
-    let at = place(mark.line(), mark.col(), lines_before);
-    let fault = |message: &str| Fault::syntax(at, message);
-    match error.kind() {
-        ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabInIndentation
-        | ErrorKind::TabAtBlockScalarStart => {
-            fault("a tab cannot indent YAML").hint("indent with spaces")
-        }
-        ErrorKind::UnknownAnchor => fault("unknown anchor").hint(
-            "define it earlier in the same document; a value that begins with `*` must be quoted",
-        ),
-        ErrorKind::UnexpectedCharacter { .. } => {
-            fault("no value can begin with this character").hint("quote the value")
-        }
-        ErrorKind::RecursionLimitExceeded => {
-            // The scanner runs ahead of the builder, so its bound may be met first.
-            fault(&format!("nested more than {} levels deep", limits.depth))
-        }
-        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
-            fault("a `:` is not expected here")
-                .hint("check the indentation; a value that contains `: ` must be quoted")
-        }
-        ErrorKind::BomInsideDocument => fault("a byte order mark in the middle of a document"),
-        ErrorKind::UnclosedQuotedScalar => fault("a quote is not closed"),
-        ErrorKind::UnclosedFlowCollection { open } => fault(&format!("`{open}` is not closed")),
-        ErrorKind::UndeclaredTagHandle => fault("a tag's prefix is not declared"),
-        kind => fault(&kind.to_string()),
     }
 }

@@ -13,6 +13,7 @@ use super::super::slot::Slot;
 use super::live::LiveSync;
 use super::source::Source;
 use crate::api::ObjectId;
+use crate::load::Readings;
 use crate::plan::{Live, is_as_applied};
 
 /// What the controller remembers of a Sync.
@@ -33,6 +34,8 @@ pub struct Entry {
 /// What one run leaves for the next.
 #[derive(Default)]
 pub struct Memory {
+    /// What the files of its source held, so that only those that change are parsed.
+    pub readings: Readings,
     /// Delays between failed runs.
     pub backoff: Backoff,
     /// What is changed again after each repair.

@@ -35,10 +35,11 @@ use crate::api::condition::ConditionStatus;
 use crate::api::names::SYNC;
 use crate::api::sync::SyncSpec;
 use crate::cluster::{Cluster, ClusterError, EventType, Kind, NamespaceState};
-use crate::load::Snapshot;
+use crate::load::{Limits, Readings, Snapshot};
 use crate::metrics::SyncInfo;
 use crate::plan::Body;
-use crate::reconcile::{Access, Planned, Settings, make_plan};
+use crate::reconcile::compute::compute;
+use crate::reconcile::{Access, Planned, Settings, plan_loaded};
 use crate::source::git::Credentials;
 
 /// Between two runs while a directory has not settled.
@@ -188,7 +189,8 @@ impl Unit {
         if let Some(problem) = depends::waits_for(cluster, live).await? {
             return Err(problem.into());
         }
-        let planned = self.plan(access, live, spec, &settings, &entry).await?;
+        let parts = (&*entry, &mut memory.readings);
+        let planned = self.plan(access, live, spec, &settings, parts).await?;
         let parts = (&*entry, &mut *memory);
         let ran = run::run(access, live, planned, &settings, parts, context).await?;
         if !ran.is_good() && !context.looks_after_sync(&live.name) {
@@ -230,7 +232,7 @@ impl Unit {
         live: &LiveSync,
         spec: &SyncSpec,
         settings: &Settings,
-        entry: &Entry,
+        (entry, readings): (&Entry, &mut Readings),
     ) -> Result<Planned, Ended> {
         let mut looks = 0;
         loop {
@@ -242,7 +244,9 @@ impl Unit {
                 ..settings.clone()
             };
             entry.missed.store(false, Ordering::Release);
-            let planned = make_plan(access, &snapshot, &settings).await?;
+            let loaded = compute(|| readings.load(&snapshot, &Limits::default()));
+            self.context.metrics.files_parsed(loaded.parsed);
+            let planned = plan_loaded(access, &snapshot, loaded, &settings).await?;
             let mut steps = planned.plan.steps.iter();
             let prunes = steps.any(|step| step.body == Body::Prune || step.approval.is_some());
             if !prunes || source.is_settled() {
