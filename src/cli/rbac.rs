@@ -17,8 +17,9 @@ use crate::plan::{Account, Terms, least_rights, roles};
 use crate::reconcile::Settings;
 
 pub async fn run(args: &RbacArgs) -> Result<u8, CliError> {
-    let snapshot = settings::read_source(&args.source)?;
+    let found = settings::read_source(&args.source)?;
     let mut settings = settings::offline(&args.source, &args.set).await?;
+    let snapshot = settings::built(found, &args.source, &settings)?;
     let mut offline = prepare(&snapshot, &settings, false)?;
     let spec = sync_in(&offline, &settings);
     if let Some(namespace) = &spec.target_namespace {

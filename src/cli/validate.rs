@@ -14,8 +14,9 @@ pub async fn run(args: &ValidateArgs) -> Result<u8, CliError> {
         set,
         output,
     } = args;
-    let snapshot = settings::read_source(source)?;
+    let found = settings::read_source(source)?;
     let settings = settings::offline(source, set).await?;
+    let snapshot = settings::built(found, source, &settings)?;
     let offline = prepare(&snapshot, &settings, true)?;
     match output {
         Output::Json => json::validation(

@@ -140,7 +140,7 @@ fn load_file(file: &SourceFile, limits: &Limits, loaded: &mut Loaded) -> Result<
     Ok(())
 }
 
-fn diagnostic(file: &Arc<str>, fault: Fault, excerpt: Option<String>) -> Diagnostic {
+pub(super) fn diagnostic(file: &Arc<str>, fault: Fault, excerpt: Option<String>) -> Diagnostic {
     let Fault {
         severity,
         position,

@@ -21,6 +21,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 mod text;
+mod values;
 
 pub use diagnostic::{Diagnostic, Origin, Position, Severity};
 pub use document::Document;
@@ -31,3 +32,4 @@ pub use node::{Entry, Node, NodeKind};
 pub use print::to_yaml;
 pub use schema::{Schemas, builtin_scope, spell_quantities};
 pub use snapshot::{Snapshot, SourceFile};
+pub use values::values;

@@ -288,9 +288,9 @@ fn overlays_warn_once_and_charts_are_errors() {
     assert_eq!(
         told(&snapshot),
         [
-            "Error chart/Chart.yaml: a Helm chart is not rendered",
-            "Warning one/kustomization.yaml: kustomize overlays are not built: the files beside it are read as plain manifests (1 more like it)",
-            "Warning umbrella/Chart.yaml: Helm charts are not rendered: the files beside it are read as plain manifests",
+            "Error chart/Chart.yaml: a Helm chart below the source's folder is not rendered",
+            "Warning one/kustomization.yaml: an overlay below the source's folder is not built: the files beside it are read as plain manifests (1 more like it)",
+            "Warning umbrella/Chart.yaml: a Helm chart below the source's folder is not rendered: the files beside it are read as plain manifests",
         ]
     );
     let chart = snapshot
@@ -298,5 +298,11 @@ fn overlays_warn_once_and_charts_are_errors() {
         .iter()
         .find(|d| d.severity == Severity::Error)
         .unwrap();
-    assert!(chart.hint.as_ref().unwrap().contains("helm template"));
+    assert!(
+        chart
+            .hint
+            .as_ref()
+            .unwrap()
+            .contains("own folder as a source")
+    );
 }

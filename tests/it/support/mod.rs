@@ -15,6 +15,7 @@ pub mod lab;
 pub mod manifest;
 pub mod namespace;
 pub mod outcome;
+pub mod overlay;
 pub mod proxy;
 pub mod remote;
 pub mod request;
