@@ -88,8 +88,7 @@ fn become_program(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
         (Resource::Nofile, FILES),
         (Resource::Core, 0),
     ];
-    let confined = die_with_parent().and_then(|()| limits.into_iter().try_for_each(limit));
-    if let Err(error) = confined {
+    if let Err(error) = limits.into_iter().try_for_each(limit) {
         return error;
     }
     match alone(network) {
@@ -101,7 +100,11 @@ fn become_program(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
             "{VOICE}the network could not be taken away: {error}"
         )),
     }
-    Command::new(program).args(arguments).exec()
+    // The kernel may forget it when the user namespace becomes another one.
+    match die_with_parent() {
+        Ok(()) => Command::new(program).args(arguments).exec(),
+        Err(error) => error,
+    }
 }
 
 fn die_with_parent() -> io::Result<()> {

@@ -9,6 +9,8 @@ use std::time::Duration;
 use covergence::overlay::Limits;
 
 use crate::support::covergence::Run;
+use crate::support::git::Work;
+use crate::support::http::{Http, Rules};
 use crate::support::lab::eventually;
 use crate::support::overlay::{Workshop, chart, counting_kustomize, map, runs, stand_in, text};
 use crate::support::source::Source;
@@ -292,4 +294,47 @@ fn the_same_files_are_built_once() {
     source.write_text("a.yaml", &map("a", "one"));
     workshop.build(&source).unwrap();
     assert_eq!(runs(&kustomize), 4);
+}
+
+#[test]
+fn a_base_in_the_network_is_fetched_when_that_is_allowed_and_not_asked_for_before() {
+    let work = Work::new();
+    work.write("base/kustomization.yaml", "resources: [a.yaml]\n");
+    work.write("base/a.yaml", &map("a", "far"));
+    work.commit("one");
+    let served = tempfile::tempdir().unwrap();
+    let bare = served.path().join("pets.git");
+    work.git(&["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
+    let http = Http::start(served.path(), Rules::default());
+    let kustomization = format!("resources: [\"{}//base?ref=main\"]\n", http.url(""));
+    let source = Source::new().file("kustomization.yaml", &kustomization);
+
+    let refused = Run::new(&["render"]).arg(source.path()).code(2);
+    assert!(
+        refused.stderr.contains("is a place in the network"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(http.seen.lock().unwrap().len(), 0);
+    let allowed = Run::new(&["render", "--allow-remote-bases"])
+        .arg(source.path())
+        .ok();
+    assert!(allowed.stdout.contains("key: far"), "{}", allowed.stdout);
+}
+
+/// Nobody is left to end it then.
+#[test]
+fn a_build_ends_when_we_are_killed() {
+    let programs = stand_in("helm", "#!/bin/sh\nexec /bin/sleep 7531.135\n");
+    let search = programs.path().to_str().unwrap();
+    let source = chart(&[]);
+    let running = Run::new(&["render"])
+        .arg(source.path())
+        .env("PATH", search)
+        .start();
+    eventually("the build runs", || {
+        runs_somewhere("7531.135").then_some(())
+    });
+    assert!(running.kill());
+    eventually("it ends", || (!runs_somewhere("7531.135")).then_some(()));
 }
