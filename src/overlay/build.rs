@@ -13,7 +13,7 @@ use super::copy::Copy;
 use super::program::{Program, find, search_path};
 use super::secrets::secrets;
 use super::words::{last_words, tells_of_memory};
-use super::{Limits, Options, Values};
+use super::{Limits, Options, Values, schemas};
 use crate::load::{Diagnostic, Severity, Snapshot, SourceFile};
 use crate::source::{Found, Overlay, OverlayKind, follow};
 
@@ -112,9 +112,10 @@ impl Builder {
             Found::Manifests(snapshot) => return plain(snapshot, options),
         };
         let mut faults = overlay.snapshot.diagnostics.clone();
-        if overlay.kind == OverlayKind::Kustomize {
-            faults.extend(check(&overlay, options.allow_remote));
-        }
+        faults.extend(match overlay.kind {
+            OverlayKind::Kustomize => check(&overlay, options.allow_remote),
+            OverlayKind::Helm => schemas::check(&overlay),
+        });
         faults.extend(useless_values(&overlay, options));
         if !faults.iter().any(|fault| fault.severity == Severity::Error) {
             match self.output(&overlay, options) {
@@ -311,6 +312,9 @@ fn arguments(
         &options.namespace,
     ];
     arguments.extend(fixed.map(Into::into));
+    if schemas::has_packed(overlay) {
+        arguments.push("--skip-schema-validation".into());
+    }
     for (at, values) in options.values.iter().enumerate() {
         let file = match values {
             Values::OfSource(path) => match follow(Path::new(&overlay.folder), path) {

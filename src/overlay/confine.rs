@@ -25,6 +25,9 @@ pub(super) const VOICE: &str = "covergence: ";
 /// Files that a program may have open.
 const FILES: u64 = 1024;
 
+/// The port that discards what comes.
+const NOWHERE: &str = "http://127.0.0.1:9";
+
 /// What the process is told, as its arguments.
 pub(super) struct Confinement<'a> {
     pub(super) limits: &'a Limits,
@@ -91,18 +94,23 @@ fn become_program(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
     if let Err(error) = limits.into_iter().try_for_each(limit) {
         return error;
     }
+    let mut program = Command::new(program);
     match alone(network) {
         Ok(()) if network => {}
         // Only now the kernel counts those of this build alone.
         Ok(()) => drop(limit((Resource::Nproc, processes))),
-        Err(error) => drop(writeln!(
-            io::stderr(),
-            "{VOICE}the network could not be taken away: {error}"
-        )),
+        Err(error) => {
+            // The least that is left to do: what asks for the default proxy finds nobody there.
+            program.envs(["HTTP_PROXY", "HTTPS_PROXY"].map(|name| (name, NOWHERE)));
+            drop(writeln!(
+                io::stderr(),
+                "{VOICE}the network could not be taken away: {error}"
+            ));
+        }
     }
     // The kernel may forget it when the user namespace becomes another one.
     match die_with_parent() {
-        Ok(()) => Command::new(program).args(arguments).exec(),
+        Ok(()) => program.args(arguments).exec(),
         Err(error) => error,
     }
 }

@@ -13,6 +13,7 @@ mod copy;
 mod limits;
 mod options;
 mod program;
+mod schemas;
 mod secrets;
 mod words;
 

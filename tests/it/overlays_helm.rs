@@ -1,5 +1,7 @@
 //! Folders with a Helm chart: what helm renders is what is applied.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::support::covergence::{Output, Run};
@@ -139,4 +141,48 @@ fn templates_see_their_own_chart_only() {
         objects(&render(&source).ok()),
         [("a".into(), "||map[]".into())]
     );
+}
+
+/// helm follows them to any file that it may read, and into the network.
+#[test]
+fn schemas_that_lead_out_are_refused_and_packed_ones_are_not_looked_at() {
+    let schema = "{\n  \"$schema\": \"http://json-schema.org/draft-07/schema#\",\n  \"$ref\": \"file:///etc/passwd\",\n  \"properties\": { \"$ref\": {}, \"a\": { \"$ref\": \"#/definitions/a\" } },\n  \"allOf\": [{ \"$schema\": \"https://schemas.example/1\" }, { \"$ref\": \"other.json\" }]\n}\n";
+    let source = chart(&[
+        ("values.schema.json", schema),
+        ("templates/a.yaml", &map("a", "x")),
+    ]);
+    let output = Run::new(&["validate"]).arg(source.path()).code(1);
+    insta::assert_snapshot!(output.stdout, @r##"
+    error: "file:///etc/passwd" leads out of the schema, and is not followed
+     --> values.schema.json:3:11
+    3 |   "$ref": "file:///etc/passwd",
+      |           ^
+      = put what it leads to into the same file, and refer to it as "#/$defs/…"
+    error: "https://schemas.example/1" leads out of the schema, and is not followed
+     --> values.schema.json:5:26
+    5 |   "allOf": [{ "$schema": "https://schemas.example/1" }, { "$ref": "other.json" }]
+      |                          ^
+      = put what it leads to into the same file, and refer to it as "#/$defs/…"
+    error: "other.json" leads out of the schema, and is not followed
+     --> values.schema.json:5:67
+    5 |   "allOf": [{ "$schema": "https://schemas.example/1" }, { "$ref": "other.json" }]
+      |                                                                   ^
+      = put what it leads to into the same file, and refer to it as "#/$defs/…"
+    0 objects, 3 errors, 0 warnings
+    "##);
+
+    source.remove("values.schema.json");
+    source.write_text(
+        "charts/sub/Chart.yaml",
+        "apiVersion: v2\nname: sub\nversion: 1.0.0\n",
+    );
+    source.write_text("charts/sub/values.schema.json", schema);
+    source.write_text("charts/sub/templates/b.yaml", &map("b", "x"));
+    Run::new(&["validate"]).arg(source.path()).code(1);
+    let packed = Command::new("tar")
+        .args(["-czf", "sub-1.0.0.tgz", "--remove-files", "sub"])
+        .current_dir(source.path().join("charts"))
+        .status();
+    assert!(packed.unwrap().success());
+    assert_eq!(objects(&render(&source).ok()).len(), 2);
 }
