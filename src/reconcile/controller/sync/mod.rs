@@ -165,8 +165,6 @@ impl Unit {
         }
         let spec = match &live.spec {
             Ok(spec) => spec,
-            // What is to become of its members cannot be told: they stay, and it does not wait for anything.
-            Err(_) if live.going => &SyncSpec::default(),
             Err(why) => return Err(Problem::stalled("InvalidSpec", why).into()),
         };
         // What `covergence sync PATH` keeps is nobody's business but its own.
