@@ -4,8 +4,15 @@ use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use crate::load::SourceFile;
+
+/// What the names of the directories begin with.
+const PREFIX: &str = "covergence-build-";
+
+/// Older than any build, whatever time it is given: whoever made it was killed.
+const LEFT: Duration = Duration::from_secs(24 * 3600);
 
 /// A directory for one build: `tree` with the files, `home` and `tmp`. It is deleted on drop.
 #[derive(Debug)]
@@ -18,10 +25,11 @@ impl Copy {
     pub(super) fn new(below: &Path) -> io::Result<Self> {
         fs::create_dir_all(below)?;
         let below = fs::canonicalize(below)?;
+        sweep(&below);
         let mut private = DirBuilder::new();
         private.mode(0o700);
         let root = loop {
-            let root = below.join(format!("covergence-build-{:016x}", fastrand::u64(..)));
+            let root = below.join(format!("{PREFIX}{:016x}", fastrand::u64(..)));
             match private.create(&root) {
                 Ok(()) => break root,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -76,6 +84,21 @@ impl Copy {
     }
 }
 
+/// Deletes what killed processes have left. What cannot be deleted is another user's.
+fn sweep(below: &Path) {
+    let entries = fs::read_dir(below).into_iter().flatten().flatten();
+    for entry in entries.filter(|it| {
+        it.file_name()
+            .as_encoded_bytes()
+            .starts_with(PREFIX.as_bytes())
+    }) {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        if modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > LEFT)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut file = options
@@ -103,6 +126,26 @@ mod tests {
             path: path.into(),
             bytes: b"x".into(),
         }
+    }
+
+    #[test]
+    fn what_was_left_long_ago_is_swept_away() {
+        let below = tempfile::tempdir().unwrap();
+        let left = |name: &str, age: Duration| {
+            let path = below.path().join(name);
+            fs::create_dir(&path).unwrap();
+            let then = std::time::SystemTime::now() - age;
+            fs::File::open(&path).unwrap().set_modified(then).unwrap();
+            path
+        };
+        let old = left("covergence-build-1", 2 * LEFT);
+        let kept = [
+            left("covergence-build-2", LEFT / 2),
+            left("another", 2 * LEFT),
+        ];
+        drop(Copy::new(below.path()).unwrap());
+        assert!(!old.exists());
+        assert!(kept.iter().all(|path| path.exists()));
     }
 
     #[test]

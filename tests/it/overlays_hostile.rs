@@ -328,9 +328,11 @@ fn a_build_ends_when_we_are_killed() {
     let programs = stand_in("helm", "#!/bin/sh\nexec /bin/sleep 7531.135\n");
     let search = programs.path().to_str().unwrap();
     let source = chart(&[]);
+    let work = tempfile::tempdir().unwrap();
     let running = Run::new(&["render"])
         .arg(source.path())
         .env("PATH", search)
+        .env("TMPDIR", work.path().to_str().unwrap())
         .start();
     eventually("the build runs", || {
         runs_somewhere("7531.135").then_some(())
