@@ -6,6 +6,7 @@ pub mod cluster;
 pub mod lease;
 pub mod load;
 pub mod metrics;
+pub mod overlay;
 pub mod plan;
 pub mod policy;
 pub mod reconcile;

@@ -53,6 +53,9 @@ pub struct Config {
     /// None are allowed when there are none here: who may write Syncs must not read the controller's files by that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<PathBuf>,
+    /// Whether the kustomizations of Syncs may refer to places in the network, which are fetched from here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_remote_bases: bool,
     /// ServiceAccount that a Sync acts as when it names none; the controller's own rights when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_service_account: Option<String>,

@@ -110,7 +110,7 @@ pub struct SyncSpec {
     pub timeout: Option<Duration>,
 }
 
-/// Where manifests come from: exactly one of the two.
+/// Where manifests come from: exactly one of git and directory. The folder of a kustomization or a Helm chart is built.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("oneOf" = [{ "required": ["git"] }, { "required": ["directory"] }]))]
@@ -121,6 +121,26 @@ pub struct Source {
     /// A directory the controller can read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<DirectorySource>,
+    /// What a Helm chart is rendered with, if the source is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub helm: Option<HelmSource>,
+}
+
+/// What a Helm chart is rendered with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HelmSource {
+    /// Name of the release; the Sync's name when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(min = 1, max = 53),
+        regex(pattern = r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")
+    )]
+    pub release_name: Option<String>,
+    /// Files of the source with values, as paths from the chart's folder; later ones win.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), inner(length(min = 1, max = 4096)))]
+    pub values_files: Vec<String>,
 }
 
 /// A git repository at a ref.
@@ -134,7 +154,7 @@ pub struct GitSource {
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 255))]
     pub reference: Option<String>,
-    /// Folder of the repository that holds the manifests.
+    /// Folder of the repository that holds the manifests; what an overlay refers to may be anywhere in the repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 4096))]
     pub path: Option<String>,
@@ -148,10 +168,29 @@ pub struct GitSource {
 
 /// A directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct DirectorySource {
     /// Path on the controller's file system.
     #[schemars(length(min = 1, max = 4096))]
     pub path: String,
+    /// Folder in it that holds the manifests; what an overlay refers to may be anywhere in the directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 4096))]
+    pub sub_path: Option<String>,
+}
+
+impl DirectorySource {
+    /// The folder with the manifests, as people write it.
+    pub fn location(&self) -> String {
+        match &self.sub_path {
+            Some(folder) => format!(
+                "{}/{}",
+                self.path.trim_end_matches('/'),
+                folder.trim_matches('/')
+            ),
+            None => self.path.clone(),
+        }
+    }
 }
 
 /// An object in the same namespace.

@@ -89,8 +89,8 @@ impl Command {
 /// Where the manifests are.
 #[derive(Debug, Args)]
 pub struct SourceArgs {
-    /// Directory or file with manifests (YAML or JSON).
-    #[arg(value_name = "PATH", required_unless_present = "git", conflicts_with_all = ["git", "reference", "path"])]
+    /// Directory or file with manifests (YAML or JSON), or the directory of a kustomization or a Helm chart, which is built.
+    #[arg(value_name = "PATH", required_unless_present = "git", conflicts_with_all = ["git", "reference"])]
     pub source: Option<PathBuf>,
     /// Git repository instead: https, ssh, file or a path.
     #[arg(long, value_name = "URL")]
@@ -98,9 +98,18 @@ pub struct SourceArgs {
     /// Branch, tag, full ref name or commit; the default branch when not given.
     #[arg(long = "ref", value_name = "REF", requires = "git")]
     pub reference: Option<String>,
-    /// Folder of the repository that holds the manifests.
-    #[arg(long, value_name = "SUB", requires = "git")]
+    /// Folder of the repository or directory that holds the manifests; what an overlay refers to may be anywhere in it.
+    #[arg(long, value_name = "SUB")]
     pub path: Option<String>,
+    /// File of values for the chart (repeatable; later ones win).
+    #[arg(long, value_name = "FILE")]
+    pub values: Vec<PathBuf>,
+    /// Name of the chart's release; the Sync's name when not given.
+    #[arg(long, value_name = "NAME")]
+    pub release_name: Option<String>,
+    /// Let a kustomization refer to places in the network, which are then fetched.
+    #[arg(long)]
+    pub allow_remote_bases: bool,
 }
 
 /// Definitions of kinds that are not in the source.

@@ -212,6 +212,37 @@ fn objects() {
             "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {build: 356136738, x: y, z: }}\n"
         ),
         ("a.yaml", "apiVersion: v1\nkind: List\nitems: 5\n"),
+        ("a.yaml", "apiVersion: v1\nkind: ''\n"),
+        ("a.yaml", "apiVersion: 1\nkind: Pod\n"),
+        (
+            "a.yaml",
+            "apiVersion: a/b/c\nkind: Pod\nmetadata: {name: a}\n"
+        ),
+        ("a.yaml", "apiVersion: v1\nkind: a/b\nmetadata: {name: a}\n"),
+        (
+            "a.yaml",
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: ../a}\n"
+        ),
+        (
+            "a.yaml",
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: A_b}\n"
+        ),
+        (
+            "a.yaml",
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: \"\"}\n"
+        ),
+        ("a.yaml", "apiVersion: v1\nkind: Pod\nspec: {}\n"),
+        (
+            "a.yaml",
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a, annotations: [b]}\n"
+        ),
+        ("a.yaml", "apiVersion: v1\nkind: List\nitmes: []\n"),
+        ("kustomization.yaml", "resources: [a.yaml]\n"),
+        ("Chart.yaml", "apiVersion: v2\nname: a\n"),
+        (
+            "a.yaml",
+            "apiVersion: v1\nkind: A\nmetadata: {annotations: {config.kubernetes.io/local-config: \"true\"}}\n",
+        ),
     ]));
 }
 

@@ -52,11 +52,12 @@ pub async fn show(
     cluster: &ClusterArgs,
     show: &Show,
 ) -> Result<u8, CliError> {
-    let (snapshot, connection) = settings::open(source, cluster).await?;
+    let (found, connection) = settings::open(source, cluster).await?;
     let settings = Settings {
-        policies: Arc::new(settings::policies(source, admission)?),
+        policies: Arc::new(settings::policies(source, &found, admission)?),
         ..settings::online(source, set, policy, cluster, connection.default_namespace())?
     };
+    let snapshot = settings::built(found, source, &settings)?;
     let mut planned = make_plan((&connection).into(), &snapshot, &settings).await?;
     let Planned { plan, survey, .. } = &mut planned;
     preview(&connection, plan, survey, show.full, settings.concurrency).await?;

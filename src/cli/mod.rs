@@ -33,6 +33,7 @@ use clap::{CommandFactory, Parser};
 
 use self::args::{Cli, Command};
 use self::error::CliError;
+use crate::overlay::confine;
 
 /// Nothing to do, or done.
 pub(crate) const OK: u8 = 0;
@@ -43,7 +44,15 @@ pub(crate) const ERRORS: u8 = 2;
 
 /// Runs the command that the arguments name, and gives the exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+    let mut arguments = arguments.into_iter().peekable();
+    let program = arguments.next();
+    if arguments
+        .next_if(|first| first == confine::ARGUMENT)
+        .is_some()
+    {
+        return confine::run(arguments);
+    }
+    let cli = match Cli::try_parse_from(program.into_iter().chain(arguments)) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors; clap knows the code for each.

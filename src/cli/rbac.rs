@@ -19,9 +19,10 @@ use crate::policy::Asked;
 use crate::reconcile::Settings;
 
 pub async fn run(args: &RbacArgs) -> Result<u8, CliError> {
-    let snapshot = settings::read_source(&args.source)?;
+    let found = settings::read_source(&args.source)?;
     let mut settings = settings::offline(&args.source, &args.set).await?;
     let definitions = definitions(&args.schema)?;
+    let snapshot = settings::built(found, &args.source, &settings)?;
     let mut offline = prepare(&snapshot, &settings, &definitions, false)?;
     let spec = sync_in(&offline, &settings);
     if spec.target_namespace.is_some() || !spec.policies.is_empty() {

@@ -19,9 +19,10 @@ pub async fn run(args: &RenderArgs) -> Result<u8, CliError> {
         set,
         output,
     } = args;
-    let snapshot = settings::read_source(source)?;
+    let found = settings::read_source(source)?;
     let settings = settings::offline(source, set).await?;
     let definitions = definitions(schema)?;
+    let snapshot = settings::built(found, source, &settings)?;
     let offline = prepare(&snapshot, &settings, &definitions, false)?;
     diagnostics::print(&mut anstream::stderr().lock(), &offline.diagnostics)?;
     let steps = offline.plan.steps.iter();

@@ -17,6 +17,7 @@ use crate::cluster::Cluster;
 use crate::lease::{Keeper, Options, Shards, identity};
 use crate::load::Severity;
 use crate::metrics::Metrics;
+use crate::overlay::Builder;
 use crate::reconcile::configuration::{Configuration, Following};
 use crate::reconcile::controller::{
     Configured, Defaults, KnownSyncs, Name, Reading, Said, Service,
@@ -76,11 +77,14 @@ pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
     listen(config, args, &health, &metrics, hooks_for, &stop).await?;
     let (shards, keeper) = take_part(config, &cluster, &own_namespace, &health)?;
     let (readings, news) = mpsc::channel(1);
+    let cache_dir = match &config.cache_directory {
+        Some(directory) => directory.clone(),
+        None => settings::cache_directory(),
+    };
     let reading = Reading {
-        cache_dir: match &config.cache_directory {
-            Some(directory) => directory.clone(),
-            None => settings::cache_directory(),
-        },
+        // Where the root file system is read-only, this is where files can be written.
+        builder: Arc::new(Builder::new(cache_dir.join("builds"))),
+        cache_dir,
         limits: first.limits(),
         at_once: Arc::new(Semaphore::new(SOURCES_AT_ONCE)),
         metrics: metrics.clone(),

@@ -10,11 +10,13 @@ use super::error::CliError;
 use crate::api::sync::PruneLimit;
 use crate::cluster::{Cluster, ClusterError, ConnectOptions, context_namespace};
 use crate::load::Snapshot;
+use crate::overlay::{self, Builder, Failed, Values};
 use crate::plan::{Limit, quoted};
 use crate::policy;
 use crate::reconcile::Settings;
+use crate::source::directory::{self, DirectorySource};
 use crate::source::git::{Credentials, GitSource, RepositoryUrl, fetch};
-use crate::source::{Limits, directory};
+use crate::source::{Found, Limits};
 
 /// Reads a limit of everything, `10` or `25%`, or of a kind, `Deployment.apps=2`.
 pub fn prune_limit(text: &str) -> Result<Limit, String> {
@@ -55,14 +57,14 @@ fn count_or_percentage(text: &str) -> Result<PruneLimit, String> {
 pub async fn open(
     source: &SourceArgs,
     cluster: &ClusterArgs,
-) -> Result<(Snapshot, Cluster), CliError> {
+) -> Result<(Found, Cluster), CliError> {
     let options = connect_options(cluster);
     let connection = tokio::spawn(async move { Cluster::connect(&options).await });
-    let snapshot = read_source(source)?;
+    let found = read_source(source)?;
     let connection = connection
         .await
         .map_err(|error| ClusterError::Config(format!("cannot connect: {error}")))??;
-    Ok((snapshot, connection))
+    Ok((found, connection))
 }
 
 /// Connects, for commands that read no source.
@@ -71,27 +73,69 @@ pub async fn connect(cluster: &ClusterArgs) -> Result<Cluster, CliError> {
 }
 
 /// Reads the source that was named.
-pub fn read_source(args: &SourceArgs) -> Result<Snapshot, CliError> {
+pub fn read_source(args: &SourceArgs) -> Result<Found, CliError> {
     let limits = Limits::default();
-    let snapshot = match (&args.source, &args.git) {
-        (Some(path), _) => directory::read(path, &limits)?,
+    let found = match (&args.source, &args.git) {
+        (Some(path), _) => {
+            let source = DirectorySource {
+                path: path.clone(),
+                folder: args.path.clone(),
+                values_files: Vec::new(),
+            };
+            directory::find(&source, &limits)?
+        }
         (None, Some(url)) => {
             let source = GitSource {
                 url: url.parse()?,
                 reference: args.reference.clone(),
                 path: args.path.clone(),
+                values_files: Vec::new(),
                 credentials: Credentials::from_environment(),
             };
             fetch(&source, &cache_directory(), &limits)?
         }
         (None, None) => return Err(CliError::usage("name a directory or a git repository")),
     };
-    Ok(snapshot)
+    Ok(found)
+}
+
+/// Gives the manifests of a source, built where they have to be. One that cannot be built has no manifests, and a diagnostic
+/// that says why.
+pub fn built(found: Found, args: &SourceArgs, settings: &Settings) -> Result<Snapshot, CliError> {
+    let read = |path: &PathBuf| {
+        let bytes = std::fs::read(path).map_err(|error| {
+            CliError::usage(format!("read the values of {}: {error}", path.display()))
+        })?;
+        Ok(Values::Given(bytes))
+    };
+    let options = overlay::Options {
+        release: args.release_name.as_ref().unwrap_or(&settings.name).clone(),
+        namespace: settings.target_namespace.clone(),
+        values: args
+            .values
+            .iter()
+            .map(read)
+            .collect::<Result<_, CliError>>()?,
+        allow_remote: args.allow_remote_bases,
+        time: None,
+    };
+    let built = Builder::new(std::env::temp_dir()).build(found, &options);
+    Ok(built.unwrap_or_else(Failed::into_snapshot))
 }
 
 /// Reads the policies that were named. Those within the source are taken out of it; others are read from where they are.
-pub fn policies(source: &SourceArgs, args: &AdmissionArgs) -> Result<policy::Asked, CliError> {
-    let root = source.source.as_deref().map(canonical);
+pub fn policies(
+    source: &SourceArgs,
+    found: &Found,
+    args: &AdmissionArgs,
+) -> Result<policy::Asked, CliError> {
+    // What is built has no policies among its files, and names are counted from the folder that is read.
+    let folder = source
+        .source
+        .as_deref()
+        .filter(|_| matches!(found, Found::Manifests(_)));
+    let folder = folder.map(|it| it.join(source.path.as_deref().unwrap_or_default()));
+    let root = folder.as_deref().map(canonical);
     let mut asked = policy::Asked::default();
     for path in &args.policies {
         let real = canonical(path);
@@ -243,7 +287,10 @@ fn kubectl(args: &ClusterArgs) -> String {
 /// The source, as the Sync remembers it: without credentials.
 fn shown_source(source: &SourceArgs) -> Result<String, CliError> {
     match (&source.source, &source.git) {
-        (Some(path), _) => Ok(canonical(path).display().to_string()),
+        (Some(path), _) => {
+            let path = canonical(path).join(source.path.as_deref().unwrap_or_default());
+            Ok(path.components().as_path().display().to_string())
+        }
         (None, Some(url)) => {
             let url: RepositoryUrl = url.parse()?;
             let path = source.path.as_deref().unwrap_or_default();
@@ -267,8 +314,8 @@ fn default_name(source: &SourceArgs) -> String {
             } else {
                 Path::new(&path).file_name()
             };
-            name.map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default()
+            let name = name.unwrap_or_default().to_string_lossy();
+            format!("{name}-{}", folder(source))
         }
         (None, Some(url)) => {
             let url = url
@@ -277,8 +324,7 @@ fn default_name(source: &SourceArgs) -> String {
                 .trim_end_matches('/');
             let repository = url.rsplit(['/', ':']).next().unwrap_or_default();
             // Two folders of a repository are two sets.
-            let path = source.path.as_deref().unwrap_or_default().trim_matches('/');
-            format!("{repository}-{path}")
+            format!("{repository}-{}", folder(source))
         }
         (None, None) => String::new(),
     };
@@ -294,6 +340,10 @@ fn default_name(source: &SourceArgs) -> String {
         .take(63)
         .collect();
     name.trim_matches('-').to_owned()
+}
+
+fn folder(source: &SourceArgs) -> &str {
+    source.path.as_deref().unwrap_or_default().trim_matches('/')
 }
 
 /// Checks a namespace.
@@ -403,6 +453,9 @@ mod tests {
                 git: git.map(str::to_owned),
                 reference: None,
                 path: None,
+                values: Vec::new(),
+                release_name: None,
+                allow_remote_bases: false,
             })
         };
         assert_eq!(name(Some("/nowhere/My_Shop"), None), "my-shop");

@@ -37,12 +37,13 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
         };
         return diff::show(source, set, (admission, policy), cluster, &show).await;
     }
-    let (snapshot, connection) = settings::open(source, cluster).await?;
+    let (found, connection) = settings::open(source, cluster).await?;
     let settings = Settings {
         wait: wait.then_some(*timeout),
-        policies: Arc::new(settings::policies(source, admission)?),
+        policies: Arc::new(settings::policies(source, &found, admission)?),
         ..settings::online(source, set, policy, cluster, connection.default_namespace())?
     };
+    let snapshot = settings::built(found, source, &settings)?;
     let mut planned = make_plan((&connection).into(), &snapshot, &settings).await?;
     refuse_followed(&planned, &settings)?;
     let mut installed = Vec::new();

@@ -18,12 +18,13 @@ pub async fn run(args: &ValidateArgs) -> Result<u8, CliError> {
         admission,
         output,
     } = args;
-    let snapshot = settings::read_source(source)?;
+    let found = settings::read_source(source)?;
     let settings = Settings {
-        policies: Arc::new(settings::policies(source, admission)?),
+        policies: Arc::new(settings::policies(source, &found, admission)?),
         ..settings::offline(source, set).await?
     };
     let definitions = definitions(schema)?;
+    let snapshot = settings::built(found, source, &settings)?;
     let offline = prepare(&snapshot, &settings, &definitions, true)?;
     match output {
         Output::Json => json::validation(

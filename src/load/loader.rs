@@ -224,7 +224,7 @@ fn fill(
     Ok(())
 }
 
-fn diagnostic(file: &Arc<str>, fault: Fault, excerpt: Option<String>) -> Diagnostic {
+pub(super) fn diagnostic(file: &Arc<str>, fault: Fault, excerpt: Option<String>) -> Diagnostic {
     let Fault {
         severity,
         position,

@@ -24,6 +24,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 mod text;
+mod values;
 
 pub use check::check;
 pub use diagnostic::{Diagnostic, Origin, Position, Severity};
@@ -36,6 +37,7 @@ pub use print::to_yaml;
 pub use readings::Readings;
 pub use schema::{Schemas, builtin_scope, spell_quantities};
 pub use snapshot::{Snapshot, SourceFile};
+pub use values::values;
 
 /// Past this many findings in one document the rest would not be read.
 const MOST_FINDINGS: usize = 50;

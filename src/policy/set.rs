@@ -35,8 +35,11 @@ pub struct Param {
 impl Set {
     /// Reads policies. A policy that no binding names is bound with `Deny` to all that it is about.
     pub fn read(documents: &[Document]) -> Self {
-        let schemas = Schemas::of_source(&[], &definitions());
         let mut set = Self::default();
+        if documents.is_empty() {
+            return set;
+        }
+        let schemas = Schemas::of_source(&[], &definitions());
         for document in documents {
             if !is_policy_kind(document) {
                 set.params.push(Param {

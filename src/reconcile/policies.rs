@@ -11,7 +11,7 @@ use super::{Settings, Survey};
 use crate::api::{GroupKind, ObjectId, crds};
 use crate::cluster::{Cluster, ClusterError, Place};
 use crate::load::{Document, Schemas};
-use crate::plan::{Body, Live, Plan};
+use crate::plan::{Body, Live, Plan, index};
 use crate::policy::{self, Old, Report, Set, Subject, Surroundings, resource_of};
 
 /// Asks what policies need, and evaluates them.
@@ -22,8 +22,8 @@ pub struct Judge<'a> {
     pub policies: &'a Set,
     /// What the run is asked to do.
     pub settings: &'a Settings,
-    /// What definitions of the source tell of their kinds.
-    pub coming: Schemas,
+    /// What definitions of the source tell of their kinds, if anybody wants to know.
+    coming: Option<Schemas>,
 }
 
 /// What policies say, and what they hold back.
@@ -47,7 +47,8 @@ impl<'a> Judge<'a> {
             cluster,
             policies,
             settings,
-            coming: Schemas::of_source(documents, &crds().unwrap_or_default()),
+            coming: (!policies.is_empty())
+                .then(|| Schemas::of_source(documents, &crds().unwrap_or_default())),
         }
     }
 
@@ -56,6 +57,9 @@ impl<'a> Judge<'a> {
     /// # Errors
     /// When the server cannot be asked.
     pub async fn members(&self, survey: &Survey) -> Result<Judged, ClusterError> {
+        if self.is_idle() {
+            return Ok(Judged::default());
+        }
         let subjects = survey.desired.iter().map(|desired| Subject {
             id: &desired.id,
             api_version: &desired.api_version,
@@ -72,11 +76,15 @@ impl<'a> Judge<'a> {
     /// # Errors
     /// When the server cannot be asked.
     pub async fn children(&self, survey: &Survey, plan: &Plan) -> Result<Judged, ClusterError> {
+        if self.is_idle() {
+            return Ok(Judged::default());
+        }
+        let index = index(&survey.desired);
         let subjects = plan.steps.iter().filter_map(|step| {
             let Body::Child { object, target, .. } = &step.body else {
                 return None;
             };
-            let desired = survey.desired.iter().find(|desired| desired.id == *target);
+            let desired = index.get(target);
             let live = survey.known.services.get(&step.id);
             Some(Subject {
                 id: &step.id,
@@ -88,6 +96,11 @@ impl<'a> Judge<'a> {
             })
         });
         self.judge(survey, subjects.collect()).await
+    }
+
+    /// Tells whether there is nothing to judge by.
+    fn is_idle(&self) -> bool {
+        self.policies.is_empty() && !self.policies.is_broken()
     }
 
     async fn judge(
@@ -103,7 +116,7 @@ impl<'a> Judge<'a> {
                 ..Judged::default()
             });
         }
-        if self.policies.is_empty() || subjects.is_empty() {
+        if subjects.is_empty() {
             return Ok(Judged::default());
         }
         self.read_old(survey, &mut subjects).await?;
@@ -123,7 +136,8 @@ impl<'a> Judge<'a> {
     fn resource(&self, survey: &Survey, api_version: &str, kind: &GroupKind) -> String {
         let served = survey.kinds.get(api_version, &kind.kind);
         let served = served.map(|kind| kind.resource.plural.as_str());
-        resource_of(&kind.kind, served.or_else(|| self.coming.plural(kind)))
+        let coming = || self.coming.as_ref()?.plural(kind);
+        resource_of(&kind.kind, served.or_else(coming))
     }
 
     /// Reads whole objects, of those that a policy wants to see as they are.

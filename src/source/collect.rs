@@ -121,10 +121,10 @@ impl Collected {
             };
             self.diagnostics.push(Diagnostic {
                 severity: Severity::Warning,
-                hint: Some("give the output of `kustomize build` to have the overlay applied".to_owned()),
+                hint: Some("give the overlay's own folder as a source to have it built".to_owned()),
                 ..Diagnostic::file_error(
                     first.as_str(),
-                    format!("kustomize overlays are not built: the files beside it are read as plain manifests{others}"),
+                    format!("an overlay below the source's folder is not built: the files beside it are read as plain manifests{others}"),
                 )
             });
         }

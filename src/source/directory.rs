@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::collect::Collected;
 use super::disk::{Disk, kind};
+use super::overlay::{Found, Place, follow, gather};
 use super::tree::Kind;
 use super::walk::{single, walk};
 use super::{Limits, SourceError};
@@ -16,13 +17,84 @@ use crate::load::{Snapshot, SourceFile};
 /// what still changes after that many readings is being written all the time.
 const ATTEMPTS: usize = 3;
 
-/// Reads all manifests of a directory, or one file.
+/// Reads all manifests of a directory, or one file; an overlay is not built.
 ///
 /// The revision is `sha256:<hex>` over names and contents.
 ///
 /// # Errors
 /// When `path` itself is missing, unreadable, or neither a directory nor a regular file. Everything else is a diagnostic.
 pub fn read(path: &Path, limits: &Limits) -> Result<Snapshot, SourceError> {
+    let (root, kind) = open(path)?;
+    let collected = match kind {
+        Kind::Directory => manifests(&root, limits)?,
+        _ => file(path, &root, limits)?,
+    };
+    Ok(snapshot(collected))
+}
+
+/// A directory or a file as a source that may have to be built.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DirectorySource {
+    /// All that belongs to the source.
+    pub path: PathBuf,
+    /// The folder in it that holds the manifests; all of it if there is none.
+    pub folder: Option<String>,
+    /// Files that a chart needs beside its own, from the chart's folder.
+    pub values_files: Vec<String>,
+}
+
+impl From<PathBuf> for DirectorySource {
+    fn from(path: PathBuf) -> Self {
+        Self {
+            path,
+            ..Self::default()
+        }
+    }
+}
+
+/// Reads a source: its manifests, or what they are built from.
+///
+/// # Errors
+/// As those of [`read`], and when the folder is not in the source.
+pub fn find(source: &DirectorySource, limits: &Limits) -> Result<Found, SourceError> {
+    let (root, kind) = open(&source.path)?;
+    let Some(start) = start(&root, source.folder.as_deref()) else {
+        return Err(SourceError::NotFound {
+            path: source
+                .path
+                .join(source.folder.as_deref().unwrap_or_default()),
+        });
+    };
+    if kind != Kind::Directory {
+        return Ok(Found::Manifests(snapshot(file(
+            &source.path,
+            &root,
+            limits,
+        )?)));
+    }
+    let (collected, place) = settled(|| {
+        let mut disk = Disk::new(&root);
+        let read = match gather(&mut disk, &start, &source.values_files, limits)? {
+            Some((collected, place)) => (collected, Some(place)),
+            None => (walk(&mut disk, &start, limits)?, None),
+        };
+        Ok((read, disk.changed()))
+    })?;
+    Ok(Place::found(place, snapshot(collected)))
+}
+
+/// The folder with the manifests, free of links; nothing when it is not in the source.
+fn start(root: &Path, folder: Option<&str>) -> Option<PathBuf> {
+    let Some(folder) = folder else {
+        return Some(PathBuf::new());
+    };
+    let start = follow(Path::new(""), folder)?;
+    let real = fs::canonicalize(root.join(start)).ok()?;
+    let inside = real.strip_prefix(root).ok()?;
+    real.is_dir().then(|| inside.to_owned())
+}
+
+fn open(path: &Path) -> Result<(PathBuf, Kind), SourceError> {
     let unreadable = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => SourceError::NotFound {
             path: path.to_owned(),
@@ -33,50 +105,57 @@ pub fn read(path: &Path, limits: &Limits) -> Result<Snapshot, SourceError> {
         },
     };
     let root = fs::canonicalize(path).map_err(unreadable)?;
-    let collected = match kind(fs::metadata(&root).map_err(unreadable)?.file_type()) {
+    match kind(fs::metadata(&root).map_err(unreadable)?.file_type()) {
         Kind::Directory => {
             fs::read_dir(&root).map_err(unreadable)?;
-            directory(&root, limits)?
+            Ok((root, Kind::Directory))
         }
-        Kind::Special(what) => {
-            return Err(SourceError::Special {
-                path: path.to_owned(),
-                what,
-            });
-        }
-        Kind::File | Kind::Link | Kind::Submodule => {
-            let name = path.file_name().or(root.file_name()).unwrap_or_default();
-            let file = root.file_name().unwrap_or_default();
-            let mut disk = Disk::new(root.parent().unwrap_or(&root));
-            single(&mut disk, Path::new(name), Path::new(file), limits)?
-        }
-    };
+        Kind::Special(what) => Err(SourceError::Special {
+            path: path.to_owned(),
+            what,
+        }),
+        kind => Ok((root, kind)),
+    }
+}
+
+fn manifests(root: &Path, limits: &Limits) -> Result<Collected, SourceError> {
+    let (collected, _) = settled(|| {
+        let mut disk = Disk::new(root);
+        let read = (walk(&mut disk, Path::new(""), limits)?, None);
+        Ok((read, disk.changed()))
+    })?;
+    Ok(collected)
+}
+
+fn file(path: &Path, root: &Path, limits: &Limits) -> Result<Collected, SourceError> {
+    let name = path.file_name().or(root.file_name()).unwrap_or_default();
+    let file = root.file_name().unwrap_or_default();
+    let mut disk = Disk::new(root.parent().unwrap_or(root));
+    single(&mut disk, Path::new(name), Path::new(file), limits)
+}
+
+fn snapshot(collected: Collected) -> Snapshot {
     let (files, diagnostics) = collected.finish();
-    Ok(Snapshot {
+    Snapshot {
         revision: revision(&files),
         files,
         diagnostics,
-    })
+    }
 }
 
-fn directory(root: &Path, limits: &Limits) -> Result<Collected, SourceError> {
-    settled(|| {
-        let mut disk = Disk::new(root);
-        let collected = walk(&mut disk, Path::new(""), limits)?;
-        Ok((collected, disk.changed()))
-    })
-}
+/// What a reading gathered, and the overlay's place if it is one.
+type Reading = (Collected, Option<Place>);
 
 /// Reads until a reading saw no change. Two moments of a directory in one snapshot would lose the object that moved
 /// from a file read late to one read early, and prune it.
 fn settled(
-    mut reading: impl FnMut() -> Result<(Collected, Option<PathBuf>), SourceError>,
-) -> Result<Collected, SourceError> {
+    mut reading: impl FnMut() -> Result<(Reading, Option<PathBuf>), SourceError>,
+) -> Result<Reading, SourceError> {
     let mut attempt = 1;
     loop {
-        let (mut collected, changed) = reading()?;
+        let ((mut collected, place), changed) = reading()?;
         let Some(changed) = changed else {
-            return Ok(collected);
+            return Ok((collected, place));
         };
         if attempt == ATTEMPTS {
             collected.error(
@@ -84,7 +163,7 @@ fn settled(
                 "keeps changing while it is read",
                 Some("read it again when the writer has finished"),
             );
-            return Ok(collected);
+            return Ok((collected, place));
         }
         attempt += 1;
     }

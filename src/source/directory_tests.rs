@@ -68,9 +68,9 @@ fn read_swapped(mut swaps: usize) -> (usize, Vec<String>) {
             has_swapped: false,
         };
         let collected = walk(&mut tree, Path::new(""), &Limits::default())?;
-        Ok((collected, tree.disk.changed()))
+        Ok(((collected, None), tree.disk.changed()))
     });
-    let (files, diagnostics) = collected.unwrap().finish();
+    let (files, diagnostics) = collected.unwrap().0.finish();
     let faults = diagnostics.into_iter().map(|it| it.message).collect();
     (files.iter().map(|it| it.bytes.len()).sum(), faults)
 }

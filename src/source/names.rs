@@ -23,7 +23,7 @@ pub(super) fn is_manifest(name: &OsStr) -> bool {
 }
 
 /// Tells whether kustomize would take a file of that name as the root of an overlay.
-pub(super) fn is_kustomization(name: &OsStr) -> bool {
+pub fn is_kustomization(name: &OsStr) -> bool {
     ["kustomization.yaml", "kustomization.yml", "Kustomization"]
         .iter()
         .any(|known| name == *known)

@@ -118,7 +118,7 @@ impl<'a, T: Tree> Walk<'a, T> {
             Kind::File if is_chart(&entry.name) => {
                 self.collected.warning(
                     &name,
-                    "Helm charts are not rendered: the files beside it are read as plain manifests",
+                    "a Helm chart below the source's folder is not rendered: the files beside it are read as plain manifests",
                 );
                 Ok(())
             }
@@ -205,8 +205,8 @@ impl<'a, T: Tree> Walk<'a, T> {
         if chart && templates {
             self.collected.error(
                 &name.join("Chart.yaml"),
-                "a Helm chart is not rendered",
-                Some("give the output of `helm template` instead"),
+                "a Helm chart below the source's folder is not rendered",
+                Some("give the chart's own folder as a source"),
             );
         }
         chart && templates
@@ -215,7 +215,7 @@ impl<'a, T: Tree> Walk<'a, T> {
 
 /// Tells a kustomize overlay from an object of another API, such as Flux's own `Kustomization`. An overlay's
 /// `apiVersion` may be left out.
-fn is_overlay(bytes: &[u8]) -> bool {
+pub(super) fn is_overlay(bytes: &[u8]) -> bool {
     bytes
         .split(|byte| *byte == b'\n')
         .filter_map(|line| line.strip_prefix(b"apiVersion:"))

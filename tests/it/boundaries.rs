@@ -22,6 +22,10 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ),
     ("crate::lease", "the core does not know modules that do IO"),
     ("crate::metrics", "the core counts nothing"),
+    (
+        "crate::overlay",
+        "the core does not know modules that do IO",
+    ),
     ("crate::reconcile", "the core does not know what drives it"),
     (
         "crate::sandbox",

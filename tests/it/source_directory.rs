@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use covergence::load::{Severity, Snapshot};
-use covergence::source::{Limits, SourceError, directory};
+use covergence::source::directory::{self, DirectorySource};
+use covergence::source::{Limits, SourceError};
 use tempfile::TempDir;
 
 fn tree(files: &[(&str, &str)]) -> TempDir {
@@ -288,9 +289,9 @@ fn overlays_warn_once_and_charts_are_errors() {
     assert_eq!(
         told(&snapshot),
         [
-            "Error chart/Chart.yaml: a Helm chart is not rendered",
-            "Warning one/kustomization.yaml: kustomize overlays are not built: the files beside it are read as plain manifests (1 more like it)",
-            "Warning umbrella/Chart.yaml: Helm charts are not rendered: the files beside it are read as plain manifests",
+            "Error chart/Chart.yaml: a Helm chart below the source's folder is not rendered",
+            "Warning one/kustomization.yaml: an overlay below the source's folder is not built: the files beside it are read as plain manifests (1 more like it)",
+            "Warning umbrella/Chart.yaml: a Helm chart below the source's folder is not rendered: the files beside it are read as plain manifests",
         ]
     );
     let chart = snapshot
@@ -298,5 +299,37 @@ fn overlays_warn_once_and_charts_are_errors() {
         .iter()
         .find(|d| d.severity == Severity::Error)
         .unwrap();
-    assert!(chart.hint.as_ref().unwrap().contains("helm template"));
+    assert!(
+        chart
+            .hint
+            .as_ref()
+            .unwrap()
+            .contains("own folder as a source")
+    );
+}
+
+#[test]
+fn a_folder_of_the_source_is_inside_of_it() {
+    let dir = tree(&[("a/b/x.yaml", "x"), ("y.yaml", "y")]);
+    let outside = tree(&[("z.yaml", "z")]);
+    symlink(outside.path(), dir.path().join("out")).unwrap();
+    symlink("a/b", dir.path().join("in")).unwrap();
+    let find = |folder: &str| {
+        let source = DirectorySource {
+            folder: Some(folder.to_owned()),
+            ..DirectorySource::from(dir.path().to_owned())
+        };
+        directory::find(&source, &Limits::default())
+    };
+    for inside in ["a/b", "in", "./a/../a/b/"] {
+        let found = find(inside).unwrap();
+        assert_eq!(paths(found.snapshot()), ["x.yaml"], "{inside}");
+    }
+    for wrong in ["out", "..", "../x", "/etc", "gone", "y.yaml"] {
+        let error = find(wrong).unwrap_err();
+        assert!(
+            matches!(error, SourceError::NotFound { .. }),
+            "{wrong}: {error}"
+        );
+    }
 }

@@ -5,16 +5,17 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use covergence::load::Snapshot;
-use covergence::source::git::{Credentials, GitSource, check, fetch};
+use covergence::source::git::{Credentials, GitSource, check};
 use covergence::source::{Limits, SourceError};
 
-use crate::support::git::Work;
+use crate::support::git::{Work, fetch};
 
 fn source(url: &str, reference: Option<&str>, path: Option<&str>) -> GitSource {
     GitSource {
         url: url.parse().unwrap(),
         reference: reference.map(str::to_owned),
         path: path.map(str::to_owned),
+        values_files: Vec::new(),
         credentials: Credentials::default(),
     }
 }

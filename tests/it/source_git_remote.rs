@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use covergence::load::Snapshot;
-use covergence::source::git::{Credentials, GitSource, check, fetch};
+use covergence::source::git::{Credentials, GitSource, check};
 use covergence::source::{Limits, SourceError};
 use tempfile::TempDir;
 
-use crate::support::git::Work;
+use crate::support::git::{Work, fetch};
 use crate::support::http::{Http, Rules};
 use crate::support::server::Server;
 
@@ -115,6 +115,7 @@ fn source(url: &str, reference: Option<&str>) -> GitSource {
         url: url.parse().unwrap(),
         reference: reference.map(str::to_owned),
         path: Some("pets".to_owned()),
+        values_files: Vec::new(),
         credentials: Credentials::default(),
     }
 }

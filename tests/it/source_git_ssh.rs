@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use covergence::load::Snapshot;
-use covergence::source::git::{Credentials, GitSource, Material, SshKey, check, fetch};
+use covergence::source::git::{Credentials, GitSource, Material, SshKey, check};
 use covergence::source::{Limits, SourceError};
 
-use crate::support::git::Work;
+use crate::support::git::{Work, fetch};
 use crate::support::server::{Server, free_port};
 
 const KINDS: [&str; 3] = ["rsa", "ecdsa", "ed25519"];
@@ -98,6 +98,7 @@ impl Setup {
                 .unwrap(),
             reference: None,
             path: None,
+            values_files: Vec::new(),
             credentials,
         };
         let checked = check(&source, &self.path("cache"), &Limits::default());

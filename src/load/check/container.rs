@@ -143,7 +143,7 @@ fn environment<'n>(container: &'n Node, out: &mut Vec<Finding<'n>>) {
             );
         }
         if super::syntax::variable(text).is_none() && !is_old_variable(text) {
-            out.push(Finding::error(name, OLD_VARIABLE));
+            out.push(Finding::warning(name, OLD_VARIABLE));
         }
         value_from(variable, out);
     }
@@ -151,7 +151,7 @@ fn environment<'n>(container: &'n Node, out: &mut Vec<Finding<'n>>) {
         let prefix = from
             .get("prefix")
             .filter(|p| !p.as_str().is_none_or(is_old_variable));
-        out.extend(prefix.map(|prefix| Finding::error(prefix, OLD_VARIABLE)));
+        out.extend(prefix.map(|prefix| Finding::warning(prefix, OLD_VARIABLE)));
     }
     for from in items(container, "envFrom") {
         let sources = ["configMapRef", "secretRef"].map(|kind| field(from, kind));

@@ -34,7 +34,10 @@ const RULES: &[(&str, Rule)] = &[
     ("hostAliases[].hostnames[]", Rule::Text(subdomain)),
     ("tolerations[].key", Rule::Text(qualified)),
     ("tolerations[].value", Rule::Text(label_value)),
-    ("tolerations[].operator", Rule::OneOf(&["Equal", "Exists"])),
+    (
+        "tolerations[].operator",
+        Rule::OneOf(&["Equal", "Exists", "Gt", "Lt"]),
+    ),
     (
         "tolerations[].effect",
         Rule::OneOf(&["NoSchedule", "PreferNoSchedule", "NoExecute"]),

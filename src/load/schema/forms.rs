@@ -19,26 +19,12 @@ impl<'d> Walk<'d> {
             branches.iter().filter(fits).count()
         };
         if !any.is_empty() && fitting(self, any) == 0 {
-            let message = self.none_of(any);
+            let message = self.not_so(any, "at least");
             self.find(at, message);
         }
-        match fitting(self, one) {
-            _ if one.is_empty() => {}
-            0 => {
-                let message = self.none_of(one);
-                self.find(at, message);
-            }
-            1 => {}
-            _ => {
-                let message = match alternatives(one) {
-                    Some(names) => format!("`{}` may have only one of {names}", self.name()),
-                    None => format!(
-                        "`{}` fits several forms of which it may have one",
-                        self.name()
-                    ),
-                };
-                self.find(at, message);
-            }
+        if !one.is_empty() && fitting(self, one) != 1 {
+            let message = self.not_so(one, "exactly");
+            self.find(at, message);
         }
         if fitting(self, not) > 0 {
             let message = match alternatives(not) {
@@ -49,13 +35,11 @@ impl<'d> Walk<'d> {
         }
     }
 
-    fn none_of(&self, branches: &[Custom]) -> String {
+    fn not_so(&self, branches: &[Custom], how: &str) -> String {
+        let name = self.name();
         match alternatives(branches) {
-            Some(names) => format!("`{}` must have one of {names}", self.name()),
-            None => format!(
-                "`{}` has none of the forms that its definition allows",
-                self.name()
-            ),
+            Some(names) => format!("`{name}` must have {how} one of {names}"),
+            None => format!("`{name}` must have {how} one of the forms that its definition allows"),
         }
     }
 }
@@ -66,5 +50,10 @@ fn alternatives(branches: &[Custom]) -> Option<String> {
         let names = branch.only_required()?;
         Some(format!("`{}`", names.join("` with `")))
     });
-    Some(names.collect::<Option<Vec<_>>>()?.join(", "))
+    let names = names.collect::<Option<Vec<_>>>()?;
+    let (last, others) = names.split_last()?;
+    Some(match others {
+        [] => last.clone(),
+        others => format!("{} and {last}", others.join(", ")),
+    })
 }

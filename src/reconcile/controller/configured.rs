@@ -89,6 +89,7 @@ impl Defaults {
                 .unwrap_or_else(|| "cluster.local".into()),
             concurrency,
             directories: config.directories.clone(),
+            allow_remote_bases: config.allow_remote_bases,
             service_account: config.default_service_account.clone(),
             home: home.to_owned(),
         }

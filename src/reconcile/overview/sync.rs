@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::super::record::previous;
 use super::{Readiness, Ready, applyset_id, text};
 use crate::api::names::SOURCE;
-use crate::api::sync::ObjectCount;
+use crate::api::sync::{DirectorySource, ObjectCount};
 use crate::source::git::RepositoryUrl;
 
 /// A Sync, for people and programs.
@@ -131,7 +131,10 @@ impl SourceView {
                     None => url.to_string(),
                 })
             }),
-            SourceKind::Directory => spec("directory/path"),
+            SourceKind::Directory => spec("directory/path").map(|path| {
+                let sub_path = spec("directory/subPath");
+                DirectorySource { path, sub_path }.location()
+            }),
             SourceKind::OneShot => {
                 let annotations = sync.pointer("/metadata/annotations");
                 let source = annotations.and_then(|all| all.get(SOURCE)?.as_str());

@@ -6,20 +6,20 @@ use git2::{Commit, ErrorCode, ObjectType, Repository, RepositoryOpenFlags};
 
 use super::reference::{Wanted, candidates, revision, similar};
 use super::{GitSource, tree};
-use crate::load::Snapshot;
-use crate::source::{Limits, SourceError};
+use crate::source::{Found, Limits, SourceError};
 
 pub(super) fn fetch(
     source: &GitSource,
     path: &Path,
     limits: &Limits,
-) -> Result<Snapshot, SourceError> {
+) -> Result<Found, SourceError> {
     let repository = open(source, path)?;
     let (name, commit) = find(source, &repository)?;
     let at = tree::At {
         repository: source.url.to_string(),
         revision: revision(name.as_deref(), commit.id()),
         path: source.path.as_deref().unwrap_or_default(),
+        values_files: &source.values_files,
     };
     tree::read(&repository, &commit, &at, limits)
 }

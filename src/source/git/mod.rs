@@ -20,8 +20,7 @@ pub use credentials::{Credentials, Material, SshKey};
 use url::Place;
 pub use url::RepositoryUrl;
 
-use super::{Limits, SourceError};
-use crate::load::Snapshot;
+use super::{Found, Limits, SourceError};
 
 /// Which files of which repository.
 #[derive(Clone, Debug)]
@@ -33,22 +32,20 @@ pub struct GitSource {
     pub reference: Option<String>,
     /// Directory or file in the commit, with `/` between its parts; all of it if there is none.
     pub path: Option<String>,
+    /// Files of the commit that a chart needs beside its own, from the chart's folder.
+    pub values_files: Vec<String>,
     /// How to log in.
     pub credentials: Credentials,
 }
 
-/// Reads the manifests of a commit.
+/// Reads the manifests of a commit, or what they are built from.
 ///
 /// A local repository is opened in place and only read. A remote one is fetched into a bare repository below `cache_dir`,
 /// without history where the server allows that. Blocks: call it where blocking is allowed.
 ///
 /// # Errors
 /// When repository, ref or path are missing, the server refuses, or the cache cannot be used.
-pub fn fetch(
-    source: &GitSource,
-    cache_dir: &Path,
-    limits: &Limits,
-) -> Result<Snapshot, SourceError> {
+pub fn fetch(source: &GitSource, cache_dir: &Path, limits: &Limits) -> Result<Found, SourceError> {
     options::initialise(limits.timeout);
     match source.url.place() {
         Place::Local(path) => local::fetch(source, path, limits),

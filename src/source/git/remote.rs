@@ -12,8 +12,7 @@ use super::reference::{Advertised, Wanted, candidates, is_abbreviated, revision,
 use super::url::{Remote, Transport};
 use super::{GitSource, tree};
 use crate::api::digest::hex;
-use crate::load::Snapshot;
-use crate::source::{Limits, SourceError};
+use crate::source::{Found, Limits, SourceError};
 
 /// Fetches one commit without its history, or with it where the server cannot do that.
 ///
@@ -24,7 +23,7 @@ pub(super) fn fetch(
     remote: &Remote,
     cache_dir: &Path,
     limits: &Limits,
-) -> Result<Snapshot, SourceError> {
+) -> Result<Found, SourceError> {
     let server = Server::new(source, remote, cache_dir, limits)?;
     let tip = with_entry(
         cache_dir,
@@ -33,7 +32,7 @@ pub(super) fn fetch(
         |repository, is_new| server.tip(repository, is_new),
     )?;
     match tip {
-        Some(snapshot) => Ok(snapshot),
+        Some(found) => Ok(found),
         None => server.with_history(cache_dir, |repository| {
             let (name, id) = server.search(repository)?;
             server.read(repository, name.as_deref(), id)
@@ -123,7 +122,7 @@ impl<'a> Server<'a> {
     }
 
     /// Reads what the source names, fetched alone. Gives nothing if that needs the history.
-    fn tip(&self, repository: &Repository, is_new: bool) -> Result<Option<Snapshot>, Failed> {
+    fn tip(&self, repository: &Repository, is_new: bool) -> Result<Option<Found>, Failed> {
         self.connect(Some(repository), |mut connection| {
             let wanted = Wanted::new(self.source.reference.as_deref());
             let (name, id, refspec) = match self.pick(&wanted, &connection)? {
@@ -215,17 +214,13 @@ impl<'a> Server<'a> {
         })
     }
 
-    fn read(
-        &self,
-        repository: &Repository,
-        name: Option<&str>,
-        id: Oid,
-    ) -> Result<Snapshot, Failed> {
+    fn read(&self, repository: &Repository, name: Option<&str>, id: Oid) -> Result<Found, Failed> {
         let commit = self.commit(repository, id)?;
         let at = tree::At {
             repository: self.source.url.to_string(),
             revision: revision(name, commit.id()),
             path: self.source.path.as_deref().unwrap_or_default(),
+            values_files: &self.source.values_files,
         };
         tree::read(repository, &commit, &at, self.limits).map_err(|error| match error {
             SourceError::Repository { detail, .. } => damaged(repository, detail),

@@ -9,9 +9,10 @@ use git2::{Commit, ObjectType, Odb, Oid, Repository};
 
 use crate::load::Snapshot;
 use crate::source::names::shown;
+use crate::source::overlay::{Place, gather};
 use crate::source::tree::{Entry, Fault, Kind, Target, Tree};
 use crate::source::walk::{single, walk};
-use crate::source::{Limits, SourceError};
+use crate::source::{Found, Limits, SourceError};
 
 /// Links followed before a path is called a loop; Linux has the same limit.
 const HOPS: usize = 40;
@@ -26,15 +27,17 @@ pub(super) struct At<'a> {
     pub(super) revision: String,
     /// Directory or file in the commit; empty for all of it.
     pub(super) path: &'a str,
+    /// Files that a chart needs beside its own, from the chart's folder.
+    pub(super) values_files: &'a [String],
 }
 
-/// Reads the manifests of a commit below a path.
+/// Reads the manifests of a commit below a path, or what they are built from.
 pub(super) fn read(
     repository: &Repository,
     commit: &Commit<'_>,
     at: &At<'_>,
     limits: &Limits,
-) -> Result<Snapshot, SourceError> {
+) -> Result<Found, SourceError> {
     let damaged = |error: git2::Error| SourceError::Repository {
         repository: at.repository.clone(),
         detail: error.message().to_owned(),
@@ -57,8 +60,15 @@ pub(super) fn read(
             });
         }
     };
+    let mut place = None;
     let collected = match start.kind {
-        Kind::Directory => walk(&mut tree, &start.path, limits)?,
+        Kind::Directory => match gather(&mut tree, &start.path, at.values_files, limits)? {
+            Some((collected, found)) => {
+                place = Some(found);
+                collected
+            }
+            None => walk(&mut tree, &start.path, limits)?,
+        },
         Kind::Submodule => {
             return Err(SourceError::InSubmodule {
                 path: at.path.to_owned(),
@@ -73,11 +83,12 @@ pub(super) fn read(
         }
     };
     let (files, diagnostics) = collected.finish();
-    Ok(Snapshot {
+    let snapshot = Snapshot {
         revision: at.revision.clone(),
         files,
         diagnostics,
-    })
+    };
+    Ok(Place::found(place, snapshot))
 }
 
 struct CommitTree<'r> {

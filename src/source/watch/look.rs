@@ -1,7 +1,7 @@
 //! Looks at a tree again and again, and has the kernel tell of changes in between where it can.
 
 use std::hash::RandomState;
-use std::path::{self, Path, PathBuf};
+use std::path::{self, Path};
 use std::sync::Arc;
 
 use tokio::sync::Notify;
@@ -10,10 +10,11 @@ use super::mounts::remote_type;
 use super::scan::scan;
 use super::watches::Watches;
 use super::{Mode, Reason};
+use crate::source::directory::DirectorySource;
 
 /// A path, and what was last seen there.
 pub(super) struct Lookout {
-    path: PathBuf,
+    source: DirectorySource,
     keys: RandomState,
     watches: Result<Watches, Reason>,
     remote: Option<String>,
@@ -21,10 +22,11 @@ pub(super) struct Lookout {
 }
 
 impl Lookout {
-    pub(super) fn new(path: PathBuf, bell: Arc<Notify>) -> Self {
+    pub(super) fn new(source: DirectorySource, bell: Arc<Notify>) -> Self {
+        // Fails for the empty path, which stays what it is: nothing.
+        let path = path::absolute(&source.path).unwrap_or_else(|_| source.path.clone());
         Self {
-            // Fails for the empty path, which stays what it is: nothing.
-            path: path::absolute(&path).unwrap_or(path),
+            source: DirectorySource { path, ..source },
             keys: RandomState::new(),
             watches: Watches::new(bell),
             remote: None,
@@ -34,7 +36,7 @@ impl Lookout {
 
     /// Looks, and tells whether anything is other than the last time. Blocks.
     pub(super) fn look(&mut self) -> bool {
-        let seen = scan(&self.path, &self.keys, &mut |directory, name| {
+        let seen = scan(&self.source, &self.keys, &mut |directory, name| {
             if let Ok(watches) = &mut self.watches {
                 watches.arm(directory, name);
             }
@@ -58,6 +60,6 @@ impl Lookout {
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        &self.source.path
     }
 }

@@ -15,7 +15,6 @@ mod watches;
 
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +22,8 @@ use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
 
 use look::Lookout;
+
+use super::directory::DirectorySource;
 
 /// When a follower speaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,10 +104,15 @@ impl Follower {
     /// deleted, recreated, renamed over, or behind links that are swapped.
     ///
     /// Needs a tokio runtime.
-    pub fn start(path: PathBuf, timing: Timing) -> Self {
+    pub fn start(source: impl Into<DirectorySource>, timing: Timing) -> Self {
         let changes = Arc::new(Notify::new());
         let (tell_mode, mode) = watch::channel(Mode::Notified);
-        tokio::spawn(follow(path, timing, Arc::clone(&changes), tell_mode));
+        tokio::spawn(follow(
+            source.into(),
+            timing,
+            Arc::clone(&changes),
+            tell_mode,
+        ));
         Self { changes, mode }
     }
 
@@ -124,9 +130,14 @@ impl Follower {
     }
 }
 
-async fn follow(path: PathBuf, timing: Timing, changes: Arc<Notify>, mode: watch::Sender<Mode>) {
+async fn follow(
+    source: DirectorySource,
+    timing: Timing,
+    changes: Arc<Notify>,
+    mode: watch::Sender<Mode>,
+) {
     let bell = Arc::new(Notify::new());
-    let mut lookout = Lookout::new(path, Arc::clone(&bell));
+    let mut lookout = Lookout::new(source, Arc::clone(&bell));
     let mut is_news = true;
     loop {
         let looked = tokio::task::spawn_blocking(move || {

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 
 use super::lookup::{OnTheWay, Step, resolve};
 use crate::source::Limits;
+use crate::source::directory::DirectorySource;
 use crate::source::disk::{Disk, stamp};
+use crate::source::names::is_kustomization;
+use crate::source::overlay::{follow, gather};
 use crate::source::tree::{Entry, Fault, Target, Tree};
 use crate::source::walk::walk;
 
@@ -24,13 +27,13 @@ pub(super) struct Seen {
     pub(super) device: Option<u64>,
 }
 
-/// Looks at a path and all that is below it.
-pub(super) fn scan(path: &Path, keys: &RandomState, arm: &mut Arm<'_>) -> Seen {
+/// Looks at a source and all that belongs to it.
+pub(super) fn scan(source: &DirectorySource, keys: &RandomState, arm: &mut Arm<'_>) -> Seen {
     let mut notes = Notes {
         hasher: keys.build_hasher(),
         arm,
     };
-    let root = resolve(Path::new("/"), path, &mut notes);
+    let root = resolve(Path::new("/"), &source.path, &mut notes);
     let found = root.and_then(|root| Some((fs::metadata(&root).ok()?, root)));
     let device = found.as_ref().map(|(metadata, _)| metadata.dev());
     match found {
@@ -46,7 +49,13 @@ pub(super) fn scan(path: &Path, keys: &RandomState, arm: &mut Arm<'_>) -> Seen {
                 notes: &mut notes,
             };
             // Faults of entries are the reader's to tell; the file system knows no others.
-            let _ = walk(&mut tree, Path::new(""), &limits);
+            let folder = source.folder.as_deref().unwrap_or_default();
+            if let Some(start) = follow(Path::new(""), folder)
+                && let Ok(start) = tree.resolve(&start)
+                && let Ok(None) = gather(&mut tree, &start.path, &source.values_files, &limits)
+            {
+                let _ = walk(&mut tree, &start.path, &limits);
+            }
         }
         Some((metadata, _)) => stamp(&metadata).hash(&mut notes.hasher),
         None => {}
@@ -91,8 +100,8 @@ impl Tree for Looked<'_, '_, '_> {
         self.disk.resolve(link)
     }
 
-    /// Notes which file it is, and gives none of it.
-    fn read(&mut self, file: &Path, _: u64) -> Result<Vec<u8>, Fault> {
+    /// Notes which file it is. Gives what tells which other files belong to the source, and nothing of any other.
+    fn read(&mut self, file: &Path, limit: u64) -> Result<Vec<u8>, Fault> {
         let path = whole(self.root, file);
         // Behind a link it may be in a directory that is not listed: a ConfigMap volume's.
         if let (Some(directory), Some(name)) = (path.parent(), path.file_name()) {
@@ -100,7 +109,10 @@ impl Tree for Looked<'_, '_, '_> {
         }
         let stamp = fs::symlink_metadata(&path).ok().map(|it| stamp(&it));
         (file, stamp).hash(&mut self.notes.hasher);
-        Ok(Vec::new())
+        match path.file_name().is_some_and(is_kustomization) {
+            true => self.disk.read(file, limit),
+            false => Ok(Vec::new()),
+        }
     }
 }
 

@@ -52,6 +52,12 @@ impl Run {
         self
     }
 
+    /// With a variable of its environment.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
     /// As a user of that name who may do everything, so that the audit log can tell his requests from all others.
     pub fn admin(self, user: &str) -> Self {
         self.args(&["--as", user, "--as-group", "system:masters"])

@@ -5,6 +5,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use covergence::load::Snapshot;
+use covergence::source::git::GitSource;
+use covergence::source::{Found, Limits, SourceError};
 use tempfile::TempDir;
 
 /// A repository with a work tree, on branch `main`, without the user's settings.
@@ -69,4 +72,13 @@ pub fn command(directory: &Path, args: &[&str]) -> Command {
         .env("GIT_COMMITTER_NAME", "t")
         .env("GIT_COMMITTER_EMAIL", "t@example.com");
     command
+}
+
+/// Fetches the manifests of a commit that has no overlay.
+pub fn fetch(source: &GitSource, cache: &Path, limits: &Limits) -> Result<Snapshot, SourceError> {
+    let found = covergence::source::git::fetch(source, cache, limits);
+    found.map(|found| match found {
+        Found::Manifests(snapshot) => snapshot,
+        Found::Overlay(overlay) => panic!("{overlay:?}"),
+    })
 }

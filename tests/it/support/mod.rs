@@ -17,6 +17,7 @@ pub mod manifest;
 pub mod namespace;
 pub mod oracle;
 pub mod outcome;
+pub mod overlay;
 pub mod proxy;
 pub mod remote;
 pub mod request;

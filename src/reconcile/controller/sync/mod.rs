@@ -27,7 +27,7 @@ pub use self::spec::Defaults;
 use self::delete::{Behind, Deletion};
 use self::memory::Memory;
 use self::problem::Problem;
-use self::source::{Asked, Source};
+use self::source::{Asked, ReadError, Source};
 use super::context::Context;
 use super::name::Name;
 use super::queue::{Again, Job, Why};
@@ -272,6 +272,7 @@ impl Unit {
             interval: spec.interval.clone(),
             account: account.or(said.defaults.service_account.as_ref()).cloned(),
             directories: said.defaults.directories.clone(),
+            options: spec::options(live, spec, &said.defaults)?,
         };
         let source = match entry.source.get().filter(|source| source.asked == asked) {
             Some(source) => {
@@ -289,6 +290,12 @@ impl Unit {
         match source.latest().await {
             Some(Ok(snapshot)) => Ok((source, snapshot)),
             Some(Err(error)) => {
+                let error = match &*error {
+                    ReadError::Source(error) => error,
+                    ReadError::Build(failed) => {
+                        return Err(Problem::passing("BuildFailed", failed.message()).into());
+                    }
+                };
                 let git = spec.source.as_ref().and_then(|source| source.git.as_ref());
                 if git.is_some_and(|git| git.secret_ref.is_some()) {
                     // The Secret may have been renewed: it is read again the next time. Servers do not always say that

@@ -11,9 +11,11 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::api;
 use crate::load::{Snapshot, SourceFile};
 use crate::metrics::{CheckOutcome, FetchOutcome, Metrics};
+use crate::overlay::{Builder, Failed, Options};
+use crate::source::directory::{self, DirectorySource};
 use crate::source::git::{self, GitSource};
 use crate::source::watch::{Follower, Timing};
-use crate::source::{Limits, SourceError, directory};
+use crate::source::{Limits, SourceError};
 
 /// What a source is followed for. When any of it is different, that is another source.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,13 +28,15 @@ pub struct Asked {
     pub account: Option<String>,
     /// Where it may be on this machine.
     pub directories: Vec<PathBuf>,
+    /// What it is built with, if it has to be.
+    pub options: Options,
 }
 
 /// What is followed.
 #[derive(Clone, Debug)]
 pub enum Followed {
     /// A directory or a file of this machine.
-    Directory(PathBuf),
+    Directory(DirectorySource),
     /// A repository, asked for news this often.
     Git(Box<GitSource>, Duration),
 }
@@ -44,6 +48,8 @@ pub struct Reading {
     pub cache_dir: PathBuf,
     /// What is too much.
     pub limits: Limits,
+    /// Builds overlays.
+    pub builder: Arc<Builder>,
     /// How many sources are read at once: each takes a thread, and memory for all its files.
     pub at_once: Arc<Semaphore>,
     /// Counts fetches.
@@ -51,7 +57,18 @@ pub struct Reading {
 }
 
 /// What a source holds now, or why that cannot be told.
-pub type Latest = Result<Arc<Snapshot>, Arc<SourceError>>;
+pub type Latest = Result<Arc<Snapshot>, Arc<ReadError>>;
+
+/// Why a source gives no manifests.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It could not be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// It could not be built.
+    #[error("{}", .0.message())]
+    Build(Failed),
+}
 
 /// What was found at the last look, and when it was found first.
 #[derive(Clone)]
@@ -91,6 +108,7 @@ impl Source {
         let (looks, requests) = mpsc::channel(1);
         let is_written_to = matches!(followed, Followed::Directory(_));
         let task = Task {
+            options: asked.options.clone(),
             followed,
             reading,
             latest: sender,
@@ -149,6 +167,7 @@ impl Source {
 
 struct Task {
     followed: Followed,
+    options: Options,
     reading: Reading,
     latest: watch::Sender<Option<Found>>,
 }
@@ -160,7 +179,7 @@ impl Task {
         news: impl Fn() + Send + Sync,
     ) {
         let mut follower = match &self.followed {
-            Followed::Directory(path) => Some(Follower::start(path.clone(), Timing::default())),
+            Followed::Directory(source) => Some(Follower::start(source.clone(), Timing::default())),
             Followed::Git(..) => None,
         };
         let mut failed = 0;
@@ -213,7 +232,8 @@ impl Task {
             return false;
         };
         let (followed, reading) = (self.followed.clone(), self.reading.clone());
-        let read = move || read(&followed, &reading, known.as_deref());
+        let options = self.options.clone();
+        let read = move || read(&followed, &options, &reading, known.as_deref());
         let Ok(found) = tokio::task::spawn_blocking(read).await else {
             tracing::error!("reading a source ended badly");
             return false;
@@ -254,20 +274,22 @@ fn spread(pause: Duration) -> Duration {
     pause + pause.mul_f64(fastrand::f64() / 10.0)
 }
 
-/// Reads a source; nothing when it still holds the known revision.
+/// Reads a source, and builds it where it has to be; nothing when it still holds the known revision.
 fn read(
     followed: &Followed,
+    options: &Options,
     reading: &Reading,
     known: Option<&str>,
-) -> Result<Option<Snapshot>, SourceError> {
+) -> Result<Option<Snapshot>, ReadError> {
     let Reading {
         cache_dir,
         limits,
         metrics,
+        builder,
         ..
     } = reading;
-    let snapshot = match followed {
-        Followed::Directory(path) => directory::read(path, limits)?,
+    let found = match followed {
+        Followed::Directory(source) => directory::find(source, limits)?,
         Followed::Git(source, _) => {
             if let Some(known) = known {
                 let revision = git::check(source, cache_dir, limits);
@@ -290,7 +312,13 @@ fn read(
             fetched?
         }
     };
-    Ok(Some(snapshot).filter(|snapshot| known != Some(snapshot.revision.as_str())))
+    if known == Some(found.snapshot().revision.as_str()) {
+        return Ok(None);
+    }
+    builder
+        .build(found, options)
+        .map(Some)
+        .map_err(ReadError::Build)
 }
 
 /// Whether two looks found the same. Messages of the same error differ only in what was found.

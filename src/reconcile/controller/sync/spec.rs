@@ -10,10 +10,12 @@ use super::live::LiveSync;
 use super::problem::Problem;
 use super::source::Followed;
 use crate::api::parse_duration;
-use crate::api::sync::{self, DirectorySource, SHORTEST_INTERVAL, SyncSpec};
+use crate::api::sync::{self, HelmSource, SHORTEST_INTERVAL, SyncSpec};
+use crate::overlay::{Options, Values};
 use crate::plan::Limit;
 use crate::policy::{Asked, User};
 use crate::reconcile::Settings;
+use crate::source::directory::DirectorySource;
 use crate::source::git::{Credentials, GitSource, RepositoryUrl};
 
 /// How often a repository is asked for news when nobody says: what Flux's and Argo CD's users are used to, or less.
@@ -34,6 +36,8 @@ pub struct Defaults {
     pub concurrency: usize,
     /// Directories that Syncs may read, and all below them.
     pub directories: Vec<PathBuf>,
+    /// Whether kustomizations may refer to places in the network.
+    pub allow_remote_bases: bool,
     /// The ServiceAccount of Syncs that name none.
     pub service_account: Option<String>,
     /// Namespace of the controller itself.
@@ -123,6 +127,7 @@ pub fn followed(
         Some(sync::Source {
             git: Some(git),
             directory: None,
+            helm,
         }) => {
             if git.verify.is_some() {
                 let message = "spec.source.git.verify: signatures of commits cannot be checked yet, so nothing is applied";
@@ -142,23 +147,61 @@ pub fn followed(
                 url,
                 reference: git.reference.clone(),
                 path: git.path.clone(),
+                values_files: values_files(helm.as_ref()).to_vec(),
                 credentials,
             };
             Ok(Followed::Git(Box::new(source), interval))
         }
         Some(sync::Source {
             git: None,
-            directory: Some(DirectorySource { path }),
+            directory: Some(sync::DirectorySource { path, sub_path }),
+            helm,
         }) => {
             let path = Path::new(path);
             allowed("spec.source.directory.path", path, &defaults.directories)?;
-            Ok(Followed::Directory(path.to_owned()))
+            Ok(Followed::Directory(DirectorySource {
+                path: path.to_owned(),
+                folder: sub_path.clone(),
+                values_files: values_files(helm.as_ref()).to_vec(),
+            }))
         }
         _ => Err(Problem::stalled(
             "InvalidSource",
             "spec.source names neither or both of git and directory",
         )),
     }
+}
+
+/// Gives what a source is built with, if it has to be.
+///
+/// # Errors
+/// What is wrong with the spec.
+pub fn options(sync: &LiveSync, spec: &SyncSpec, defaults: &Defaults) -> Result<Options, Problem> {
+    let helm = spec.source.as_ref().and_then(|source| source.helm.as_ref());
+    let release = helm.and_then(|helm| helm.release_name.as_ref());
+    let timeout = spec.timeout.as_ref();
+    Ok(Options {
+        release: release.unwrap_or(&sync.name.name).clone(),
+        namespace: spec
+            .target_namespace
+            .as_ref()
+            .unwrap_or(&sync.name.namespace)
+            .clone(),
+        values: values_files(helm)
+            .iter()
+            .cloned()
+            .map(Values::OfSource)
+            .collect(),
+        allow_remote: defaults.allow_remote_bases,
+        time: match timeout {
+            Some(_) => Some(time("timeout", timeout, TIMEOUT)?),
+            None => None,
+        },
+    })
+}
+
+fn values_files(helm: Option<&HelmSource>) -> &[String] {
+    helm.map_or(&[], |helm| helm.values_files.as_slice())
 }
 
 /// A Sync is written by whoever may write Syncs, who must not read files of this machine by that.
@@ -193,7 +236,7 @@ fn time(
 /// The source as the Sync remembers it: without credentials.
 fn shown(source: &sync::Source) -> String {
     if let Some(directory) = &source.directory {
-        return directory.path.clone();
+        return directory.location();
     }
     let Some(git) = &source.git else {
         return String::new();
