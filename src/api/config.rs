@@ -133,7 +133,8 @@ impl Default for Leases {
     }
 }
 
-/// How much of a source is read before it is called too much.
+/// How much of a source is read before it is called too much. Past each of them something is an error that says so, and
+/// nothing is pruned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Limits {
@@ -148,7 +149,59 @@ pub struct Limits {
     /// Number of manifest files of a source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub files: Option<u32>,
+    pub files: Option<u64>,
+    /// Number of entries of its directories, manifests or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub entries: Option<u64>,
+    /// Directories inside one another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub directory_depth: Option<u64>,
+    /// Bytes of one path; what has a longer one fails alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub path_bytes: Option<u64>,
+    /// Bytes of all paths together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub all_path_bytes: Option<u64>,
+    /// Bytes received in one git fetch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub fetch_bytes: Option<u64>,
+    /// Documents of one file; a file with more fails alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub file_documents: Option<u64>,
+    /// Objects of a source, members of lists included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub documents: Option<u64>,
+    /// Values in one file, keys included, after aliases are expanded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub file_values: Option<u64>,
+    /// Values in all files of a source together: they are what memory is needed for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub values: Option<u64>,
+    /// Mappings and lists inside one another; a document with more fails alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100))]
+    pub nesting: Option<u64>,
+    /// Bytes that anchors, aliases and merge keys of one document may copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub alias_bytes: Option<u64>,
+    /// Errors of one file before the rest of it is left unread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub file_faults: Option<u64>,
+    /// Errors of a source before the rest of it is left unread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub faults: Option<u64>,
 }
 
 impl Config {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::load::{Diagnostic, Severity};
+use crate::load::{Diagnostic, Severity, is_invisible};
 use crate::policy::{Note, Report};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -143,13 +143,12 @@ fn word(text: impl Iterator<Item = char> + Clone) -> impl Iterator<Item = char> 
     text.take(length)
 }
 
-/// Takes control characters, and those that turn the direction of text, out of what repositories and clusters say, so
-/// that neither can write to the terminal as it likes.
+/// Takes control characters, and those that nobody sees or that turn the direction of text, out of what repositories and
+/// clusters say, so that neither can write to the terminal as it likes.
 pub fn printable(text: &str) -> String {
-    let hidden = |c: char| {
-        c.is_control() && c != '\t'
-            || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    // Emoji are made with these.
+    let joins = |c: char| matches!(c, '\u{200d}' | '\u{fe00}'..='\u{fe0f}');
+    let hidden = |c: char| (c.is_control() && c != '\t') || (is_invisible(c) && !joins(c));
     text.chars()
         .map(|c| if hidden(c) { '\u{fffd}' } else { c })
         .collect()
@@ -193,5 +192,7 @@ mod tests {
     fn control_characters_do_not_reach_the_terminal() {
         assert_eq!(printable("a\u{1b}[2Jb\tc\n"), "a\u{fffd}[2Jb\tc\u{fffd}");
         assert_eq!(printable("a\u{202e}b"), "a\u{fffd}b");
+        assert_eq!(printable("la\u{200b}test"), "la\u{fffd}test");
+        assert_eq!(printable("❤\u{fe0f}"), "❤\u{fe0f}");
     }
 }

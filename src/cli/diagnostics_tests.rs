@@ -251,10 +251,11 @@ fn limits() {
     let limits = Limits {
         file_bytes: 1 << 20,
         documents: 1,
-        depth: 5,
-        nodes: 50,
-        copied_bytes: 100,
-        faults_per_file: 2,
+        nesting: 5,
+        file_values: 50,
+        alias_bytes: 100,
+        file_faults: 2,
+        ..Limits::default()
     };
     let long = "x".repeat(60);
     insta::assert_snapshot!(shown_with(

@@ -1,14 +1,14 @@
 //! Results for programs. The shapes are stable: fields are added, never changed (see `OUTPUT.md`).
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::api::GroupKind;
 use crate::api::names::API_VERSION;
-use crate::load::{Diagnostic, Origin};
+use crate::load::{Diagnostic, Origin, is_invisible};
 use crate::plan::{Action, Approval, Conflict, Step};
 use crate::policy;
 use crate::reconcile::{
@@ -295,13 +295,77 @@ fn print_as(value: &impl Serialize, one_line: bool) -> io::Result<()> {
     if !one_line {
         return print(value);
     }
-    let mut out = io::stdout().lock();
+    let mut out = Escaped::stdout();
     serde_json::to_writer(&mut out, value)?;
-    writeln!(out)
+    out.end()
 }
 
 fn print(value: &impl Serialize) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = Escaped::stdout();
     serde_json::to_writer_pretty(&mut out, value)?;
-    writeln!(out)
+    out.end()
+}
+
+/// Writes JSON, and those characters as escapes that could steer or deceive a terminal: JSON forbids some of them only. Whole
+/// strings come in one piece.
+struct Escaped<W: Write>(BufWriter<W>);
+
+impl Escaped<StdoutLock<'static>> {
+    fn stdout() -> Self {
+        Self(BufWriter::new(io::stdout().lock()))
+    }
+}
+
+impl<W: Write> Escaped<W> {
+    fn end(mut self) -> io::Result<()> {
+        writeln!(self.0)?;
+        self.0.flush()
+    }
+}
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let steers = |c: char| c != '\n' && (c.is_control() || is_invisible(c));
+        match str::from_utf8(bytes) {
+            Ok(text) if text.contains(steers) => {
+                let mut units = [0; 2];
+                for c in text.chars() {
+                    match steers(c) {
+                        true => {
+                            for unit in c.encode_utf16(&mut units) {
+                                write!(self.0, "\\u{unit:04x}")?;
+                            }
+                        }
+                        false => write!(self.0, "{c}")?,
+                    }
+                }
+            }
+            _ => self.0.write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_steer_a_terminal_is_escaped_and_reads_back_the_same() {
+        let value = json!({ "a": "\u{9b}2J\u{202e}\u{7f}\u{e0041}é\n\u{1b}", "b": ["\u{1f600}"] });
+        let mut out = Vec::new();
+        let mut escaped = Escaped(BufWriter::new(&mut out));
+        serde_json::to_writer_pretty(&mut escaped, &value).unwrap();
+        escaped.end().unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(
+            text.contains(r#""\u009b2J\u202e\u007f\udb40\udc41é\n\u001b""#),
+            "{text}"
+        );
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+    }
 }

@@ -8,7 +8,7 @@ use super::args::SchemaArgs;
 use super::error::CliError;
 use crate::api::{GroupKind, Scope, crds, split_api_version};
 use crate::load::{
-    Diagnostic, Document, Limits, Schemas, Severity, Snapshot, add_excerpts, check, load,
+    Diagnostic, Document, Limits, Schemas, Severity, Snapshot, add_excerpts, check, keep_most, load,
 };
 use crate::plan::{
     Action, Body, Inputs, Known, Plan, PruneRules, build, depends_on, deployment_of, index,
@@ -78,16 +78,15 @@ pub fn prepare(
     definitions: &[Value],
     strict: bool,
 ) -> Result<Offline, CliError> {
-    let limits = Limits::default();
     let Gathered {
         documents,
         diagnostics: faults,
         policies,
     } = gather(
-        load(snapshot, &limits),
+        load(snapshot, &settings.limits),
         snapshot,
         &settings.policies,
-        &limits,
+        &settings.limits,
         &settings.target_namespace,
     );
     let known: Vec<Value> = crds()?
@@ -96,17 +95,12 @@ pub fn prepare(
         .collect();
     let schemas = Schemas::of_source(&documents, &known);
 
-    let mut findings = Vec::new();
-    if strict {
-        findings.extend(
-            documents
-                .iter()
-                .flat_map(|document| schemas.check(document)),
-        );
-        findings.extend(check(&documents, &schemas, &settings.target_namespace));
-    } else {
-        findings.extend(unknown_scopes(&documents, &schemas));
-    }
+    let checked = documents.iter().filter(|_| strict);
+    let checked = checked.flat_map(|document| schemas.check(document));
+    let meant = match strict {
+        true => check(&documents, &schemas, &settings.target_namespace),
+        false => unknown_scopes(&documents, &schemas),
+    };
     let scope = |api_version: &str, kind: &str| {
         let (group, _) = split_api_version(api_version);
         // Most custom kinds have namespaces; whether this one does, only its definition can tell.
@@ -119,7 +113,6 @@ pub fn prepare(
         desired,
         diagnostics,
     } = resolve(&documents, scope, &settings.target_namespace, &applyset);
-    findings.extend(diagnostics);
 
     let known = Known::default();
     let inputs = Inputs {
@@ -143,10 +136,11 @@ pub fn prepare(
         },
     };
     let plan = build(&inputs);
-    if strict {
-        findings.extend(impossible_services(&inputs, &plan));
-        findings.extend(impossible_orders(&inputs, &plan));
-    }
+    let planned = impossible_services(&inputs, &plan).chain(impossible_orders(&inputs, &plan));
+    let findings = checked.chain(meant).chain(diagnostics);
+    // Counted one by one, and never all together in memory.
+    let most = settings.limits.faults;
+    let mut findings = keep_most(findings.chain(planned.filter(|_| strict)), most);
     let mut diagnostics = snapshot.diagnostics.clone();
     diagnostics.extend(faults);
     diagnostics.extend(policies.diagnostics.iter().cloned());
@@ -154,7 +148,7 @@ pub fn prepare(
     add_excerpts(&mut findings, snapshot);
     diagnostics.extend(findings);
     let report = judge(&policies, &inputs, &plan, &schemas);
-    let mut verdicts = report.diagnostics();
+    let mut verdicts = keep_most(report.diagnostics(), most);
     settings.policies.add_excerpts(&mut verdicts, snapshot);
     diagnostics.extend(verdicts);
     Ok(Offline {
@@ -234,24 +228,21 @@ fn unknown_scopes(documents: &[Document], schemas: &Schemas) -> Vec<Diagnostic> 
 }
 
 /// Targets whose Deployment stands beside them and has a selector that no Service can have.
-fn impossible_services(inputs: &Inputs<'_>, plan: &Plan) -> Vec<Diagnostic> {
-    let why = |target| {
+fn impossible_services(inputs: &Inputs<'_>, plan: &Plan) -> impl Iterator<Item = Diagnostic> {
+    let why = move |target| {
         let deployment = deployment_of(target, inputs.index, inputs.known);
         coverage_service(target, deployment.as_ref())
             .err()
             .filter(|no| matches!(no, NoService::SelectorNotExpressible { .. }))
     };
-    plan.targets
-        .iter()
-        .filter_map(|target| {
-            let origin = &inputs.index.get(&target.id())?.origin;
-            Some(Diagnostic::warning_at(origin, why(target)?.to_string()))
-        })
-        .collect()
+    plan.targets.iter().filter_map(move |target| {
+        let origin = &inputs.index.get(&target.id())?.origin;
+        Some(Diagnostic::warning_at(origin, why(target)?.to_string()))
+    })
 }
 
 /// What a sync would refuse whatever the cluster holds, and marks of order that mean nothing.
-fn impossible_orders(inputs: &Inputs<'_>, plan: &Plan) -> Vec<Diagnostic> {
+fn impossible_orders(inputs: &Inputs<'_>, plan: &Plan) -> impl Iterator<Item = Diagnostic> {
     let refused = plan
         .steps
         .iter()
@@ -262,11 +253,11 @@ fn impossible_orders(inputs: &Inputs<'_>, plan: &Plan) -> Vec<Diagnostic> {
             step.reason.as_str(),
         ))
     });
-    let marks = inputs.desired.iter().flat_map(|d| {
+    let marks = inputs.desired.iter().flat_map(move |d| {
         let absent = depends_on(&d.object).unwrap_or_default().into_iter();
         let absent = absent
-            .filter(|need| !inputs.index.contains_key(need))
-            .map(|need| {
+            .filter(move |need| !inputs.index.contains_key(need))
+            .map(move |need| {
                 let message = format!("it depends on {need}, which the source does not hold");
                 Diagnostic::warning_at(&d.origin, message)
             });
@@ -276,5 +267,5 @@ fn impossible_orders(inputs: &Inputs<'_>, plan: &Plan) -> Vec<Diagnostic> {
         });
         absent.chain(wave)
     });
-    refused.chain(marks).collect()
+    refused.chain(marks)
 }

@@ -85,7 +85,6 @@ pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
         // Where the root file system is read-only, this is where files can be written.
         builder: Arc::new(Builder::new(cache_dir.join("builds"))),
         cache_dir,
-        limits: first.limits(),
         at_once: Arc::new(Semaphore::new(SOURCES_AT_ONCE)),
         metrics: metrics.clone(),
     };

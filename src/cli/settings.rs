@@ -9,7 +9,7 @@ use super::args::{AccountRef, AdmissionArgs, ClusterArgs, PolicyArgs, SetArgs, S
 use super::error::CliError;
 use crate::api::sync::PruneLimit;
 use crate::cluster::{Cluster, ClusterError, ConnectOptions, context_namespace};
-use crate::load::Snapshot;
+use crate::load::{self, Snapshot};
 use crate::overlay::{self, Builder, Failed, Values};
 use crate::plan::{Limit, quoted};
 use crate::policy;
@@ -270,6 +270,7 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
         policies: Arc::default(),
         user: None,
         concurrency: 1,
+        limits: load::Limits::default(),
     })
 }
 

@@ -102,3 +102,23 @@ impl Diagnostic {
         self
     }
 }
+
+/// So many places are named; more would not be read, and a hundred thousand of them would name each other.
+const PLACES: usize = 3;
+
+/// Names the places of `all` other than `own`: `a.yaml:1:1, b.yaml:1:1, c.yaml:1:1 and 7 more`.
+pub fn elsewhere<'o>(all: impl ExactSizeIterator<Item = &'o Origin>, own: &Origin) -> String {
+    let others = all.len().saturating_sub(1);
+    let mut named: Vec<String> = all
+        .filter(|other| *other != own)
+        .take(PLACES)
+        .map(ToString::to_string)
+        .collect();
+    if others > named.len() {
+        named.push(format!("{} more", others - named.len()));
+    }
+    match named.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => named.concat(),
+    }
+}

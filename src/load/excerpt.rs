@@ -43,32 +43,63 @@ pub(super) fn has_escapes(text: &str) -> bool {
         .any(|escape| text.contains(escape))
 }
 
-/// Takes the line of a place out of a text whose first line has `lines_before` lines before it.
-pub(super) fn excerpt(
-    text: &str,
+/// Takes lines out of a text. In the order of their places that is one pass over it, however many there are.
+pub(super) struct Excerpts<'a> {
+    text: &'a str,
     lines_before: u32,
-    at: Position,
-    secrecy: Secrecy,
-) -> Option<String> {
-    let index = usize::try_from(at.line.checked_sub(lines_before)?.checked_sub(1)?).ok()?;
-    let line = lines(text).nth(index)?.trim_end_matches(['\n', '\r']);
-    if line.trim().is_empty() {
-        return None;
+    rest: Box<dyn Iterator<Item = &'a str> + 'a>,
+    /// How many lines were taken from `rest`, and the last of them.
+    taken: usize,
+    last: Option<&'a str>,
+}
+
+impl<'a> Excerpts<'a> {
+    /// Of a text whose first line has `lines_before` lines before it.
+    pub(super) fn new(text: &'a str, lines_before: u32) -> Self {
+        Self {
+            text,
+            lines_before,
+            rest: Box::new(lines(text)),
+            taken: 0,
+            last: None,
+        }
     }
-    let column = usize::try_from(at.column).ok()?;
-    match secrecy {
-        Secrecy::Open if column > SHOWN => None,
-        Secrecy::Open => Some(cut(line)),
-        Secrecy::Parsed => Some(masked(line)),
-        Secrecy::Broken if is_key_line(text, index) => Some(masked(line)),
-        Secrecy::Broken => Some(MASK.to_owned()),
+
+    /// Takes the line of a place.
+    pub(super) fn at(&mut self, at: Position, secrecy: Secrecy) -> Option<String> {
+        let index = at.line.checked_sub(self.lines_before)?.checked_sub(1)?;
+        let index = usize::try_from(index).ok()?;
+        let line = self.line(index)?.trim_end_matches(['\n', '\r']);
+        if line.trim().is_empty() {
+            return None;
+        }
+        let column = usize::try_from(at.column).ok()?;
+        match secrecy {
+            Secrecy::Open if column > SHOWN => None,
+            Secrecy::Open => Some(cut(line, SHOWN)),
+            Secrecy::Parsed => Some(masked(line)),
+            Secrecy::Broken if is_key_line(self.text, index) => Some(masked(line)),
+            Secrecy::Broken => Some(MASK.to_owned()),
+        }
+    }
+
+    fn line(&mut self, index: usize) -> Option<&'a str> {
+        if index + 1 < self.taken {
+            *self = Self::new(self.text, self.lines_before);
+        }
+        if index + 1 > self.taken {
+            self.last = self.rest.nth(index - self.taken);
+            self.taken = index + 1;
+        }
+        self.last
     }
 }
 
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => line.get(..end).unwrap_or_default().to_owned() + "…",
-        None => line.to_owned(),
+/// Cuts a text after so many characters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",
+        None => text.to_owned(),
     }
 }
 

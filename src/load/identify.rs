@@ -5,15 +5,18 @@ use std::sync::Arc;
 use super::fault::Fault;
 use super::metadata::{key_position, metadata, not_a_string};
 use super::names::{is_kind, is_label, is_subdomain};
+use super::quota::Quota;
 use super::{Document, Entry, Node, NodeKind, Origin, Position};
 use crate::api::{GroupKind, ObjectId, split_api_version};
 
-/// Takes the objects out of one document of a file.
-pub(super) fn identify(file: &Arc<str>, root: Node) -> (Vec<Document>, Vec<Fault>) {
+/// Takes the objects out of one document of a file, up to so many faults.
+pub(super) fn identify(file: &Arc<str>, root: Node, limit: usize) -> (Vec<Document>, Vec<Fault>) {
     let mut found = Found {
         file,
+        limit,
         documents: Vec::new(),
         faults: Vec::new(),
+        quota: Quota::new(limit),
     };
     found.take(root, None);
     (found.documents, found.faults)
@@ -28,16 +31,24 @@ struct Inherited {
 
 struct Found<'f> {
     file: &'f Arc<str>,
+    limit: usize,
     documents: Vec<Document>,
     faults: Vec<Fault>,
+    quota: Quota,
 }
 
 impl Found<'_> {
+    fn tell(&mut self, fault: Fault) {
+        if self.quota.takes(fault.severity) {
+            self.faults.push(fault);
+        }
+    }
+
     /// Takes one value. Lists may hold lists; the depth limit of the loader bounds this recursion.
     fn take(&mut self, mut root: Node, inherited: Option<&Inherited>) {
         let NodeKind::Map(entries) = &mut root.kind else {
             let message = format!("a manifest must be a mapping, not {}", root.kind.describe());
-            self.faults.push(Fault::error(root.position, message));
+            self.tell(Fault::error(root.position, message));
             return;
         };
         if let Some(Inherited { api_version, kind }) = inherited {
@@ -45,20 +56,20 @@ impl Found<'_> {
             inherit(entries, root.position, "apiVersion", api_version);
         }
         if let Some(skipped) = skipped(self.file, &root) {
-            self.faults.push(skipped);
+            self.tell(skipped);
             return;
         }
         let (api_version, kind) = match (text(&root, "apiVersion"), text(&root, "kind")) {
             (Ok(api_version), Ok(kind)) => (api_version, kind),
             _ if root.get("apiVersion").is_none() && root.get("kind").is_none() => {
-                self.faults.push(Fault::error(root.position, "not a manifest: no apiVersion and no kind").hint(
+                self.tell(Fault::error(root.position, "not a manifest: no apiVersion and no kind").hint(
                     "every YAML or JSON file of a source is applied; keep other files elsewhere",
                 ));
                 return;
             }
             (api_version, kind) => {
-                self.faults.extend(api_version.err());
-                self.faults.extend(kind.err());
+                let faults = [api_version.err(), kind.err()];
+                faults.into_iter().flatten().for_each(|it| self.tell(it));
                 return;
             }
         };
@@ -66,13 +77,27 @@ impl Found<'_> {
             && matches!(items.value.kind, NodeKind::List(_) | NodeKind::Null)
         {
             let message = "kubectl takes an object with `items` for a list of objects";
-            self.faults.push(
+            self.tell(
                 Fault::error(items.position, message)
                     .hint("a list has a kind that ends in `List`; no other kind has this field"),
             );
             return;
         }
-        if let Some(items) = list_items(&root, &kind) {
+        let (group, version) = split_api_version(&api_version);
+        let grouped = !api_version.contains('/') || is_subdomain(group);
+        if !grouped || !is_label(version) {
+            let at = key_position(&root, "apiVersion");
+            let fault = Fault::error(at, "apiVersion is neither `VERSION` nor `GROUP/VERSION`");
+            self.tell(fault);
+            return;
+        }
+        if !is_kind(&kind) {
+            let at = key_position(&root, "kind");
+            self.tell(Fault::error(at, "kind is not the name of a kind"));
+            return;
+        }
+        // Only now: each item would take a copy of what may be as long as the file.
+        if let Some(items) = list_items(&mut root, &kind) {
             let inherited = kind
                 .strip_suffix("List")
                 .filter(|kind| !kind.is_empty())
@@ -86,31 +111,18 @@ impl Found<'_> {
         if kind == "List" && api_version == "v1" {
             // A slip in the word must not look like a source that has become empty.
             let fault = Fault::error(root.position, "a List without `items`");
-            let hint = "write `items: []` if nothing is meant to be in it";
-            self.faults.push(fault.hint(hint));
+            self.tell(fault.hint("write `items: []` if nothing is meant to be in it"));
             return;
         }
-        let (group, version) = split_api_version(&api_version);
-        let grouped = !api_version.contains('/') || is_subdomain(group);
-        if !grouped || !is_label(version) {
-            let at = key_position(&root, "apiVersion");
-            let fault = Fault::error(at, "apiVersion is neither `VERSION` nor `GROUP/VERSION`");
-            self.faults.push(fault);
-            return;
-        }
-        if !is_kind(&kind) {
-            let at = key_position(&root, "kind");
-            self.faults
-                .push(Fault::error(at, "kind is not the name of a kind"));
-            return;
-        }
-        let before = self.faults.len();
-        let id = metadata(&root, &mut self.faults).map(|(namespace, name)| ObjectId {
+        let mut faults = Vec::new();
+        let id = metadata(&root, self.limit, &mut faults).map(|(namespace, name)| ObjectId {
             group_kind: GroupKind::new(group, kind),
             namespace,
             name,
         });
-        if let (Some(id), true) = (id, no_error(self.faults.get(before..))) {
+        let is_sound = no_error(&faults);
+        faults.into_iter().for_each(|fault| self.tell(fault));
+        if let (Some(id), true) = (id, is_sound) {
             let origin = Origin {
                 file: self.file.clone(),
                 position: root.position,
@@ -126,28 +138,32 @@ impl Found<'_> {
 
     fn take_items(&mut self, items: Node, inherited: Option<&Inherited>) {
         match items.kind {
-            NodeKind::List(items) => items
-                .into_iter()
-                .for_each(|item| self.take(item, inherited)),
+            NodeKind::List(items) => {
+                for item in items {
+                    // Not before an error: the loader then tells that the rest was not read.
+                    if self.quota.is_used_up() {
+                        return;
+                    }
+                    self.take(item, inherited);
+                }
+            }
             NodeKind::Null => {}
             other => {
                 let message = format!(
                     "the items of a list must be a list, not {}",
                     other.describe()
                 );
-                self.faults.push(Fault::error(items.position, message));
+                self.tell(Fault::error(items.position, message));
             }
         }
     }
 }
 
 /// Whether none of these faults keeps an object out.
-fn no_error(faults: Option<&[Fault]>) -> bool {
-    faults.is_none_or(|faults| {
-        faults
-            .iter()
-            .all(|f| f.severity == super::Severity::Warning)
-    })
+fn no_error(faults: &[Fault]) -> bool {
+    faults
+        .iter()
+        .all(|f| f.severity == super::Severity::Warning)
 }
 
 fn inherit(entries: &mut Vec<Entry>, position: Position, key: &str, value: &str) {
@@ -180,11 +196,16 @@ fn text(root: &Node, key: &str) -> Result<String, Fault> {
     }
 }
 
-/// The items of a list kind: one that ends in `List` and has items.
-fn list_items(root: &Node, kind: &str) -> Option<Node> {
-    root.get("items")
-        .filter(|_| kind.ends_with("List"))
-        .cloned()
+/// Takes the items out of a list kind: one that ends in `List` and has items.
+fn list_items(root: &mut Node, kind: &str) -> Option<Node> {
+    let position = root.position;
+    let NodeKind::Map(entries) = &mut root.kind else {
+        return None;
+    };
+    let items = entries.iter_mut().find(|entry| entry.key == "items");
+    let items = items.filter(|_| kind.ends_with("List"))?;
+    let kind = NodeKind::Null;
+    Some(std::mem::replace(&mut items.value, Node { position, kind }))
 }
 
 /// Documents that are meant for a tool and not for the cluster.

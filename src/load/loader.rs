@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::excerpt::{Secrecy, excerpt, has_escapes, mentions_secret};
+use super::excerpt::{Excerpts, Secrecy, cut, has_escapes, mentions_secret};
 use super::fault::Fault;
 use super::identify::identify;
-use super::parse::{Parsed, read};
+use super::parse::{Parsed, Spent, read};
+use super::quota::Quota;
 use super::{
     Diagnostic, Document, Limits, Node, NodeKind, Position, Severity, Snapshot, SourceFile, text,
 };
@@ -21,6 +22,9 @@ pub struct Loaded {
     /// How many files were parsed for it.
     pub parsed: usize,
 }
+
+/// The most characters of a message: a key or a kind may be as long as its file.
+const MESSAGE: usize = 1000;
 
 /// Reads every `.yaml`, `.yml` and `.json` file of a snapshot; other files are ignored.
 ///
@@ -39,6 +43,11 @@ pub fn load(snapshot: &Snapshot, limits: &Limits) -> Loaded {
 pub(super) struct Content {
     documents: Vec<Document>,
     diagnostics: Vec<Diagnostic>,
+    /// Values of all documents that are kept.
+    values: usize,
+    errors: usize,
+    /// Warnings beyond those that are told of a whole source.
+    untold: usize,
     /// Whether the allowance was used up, so that the rest was left unread.
     cut: bool,
 }
@@ -53,42 +62,95 @@ impl Content {
     pub(super) fn is_whole(&self) -> bool {
         !self.cut
     }
+
+    /// Takes a fault. Errors end the reading when there are too many; warnings past the limit are only counted.
+    fn tell(&mut self, diagnostic: Diagnostic, limits: &Limits) {
+        match diagnostic.severity {
+            Severity::Error => self.errors += 1,
+            Severity::Warning if self.diagnostics.len() - self.errors >= limits.faults => {
+                self.untold += 1;
+                return;
+            }
+            Severity::Warning => {}
+        }
+        self.diagnostics.push(diagnostic);
+    }
 }
 
-/// The files of a snapshot, added up one after the other within the limit of objects.
+/// The files of a snapshot, added up one after the other within the limits of the whole source.
 pub(super) struct Sum<'s> {
     files: std::slice::Iter<'s, SourceFile>,
-    limit: usize,
+    limits: &'s Limits,
     documents: Vec<Document>,
     diagnostics: Vec<Diagnostic>,
+    values: usize,
+    errors: usize,
+    quota: Quota,
     /// How many files were parsed so far.
     pub(super) parsed: usize,
 }
 
 impl<'s> Sum<'s> {
-    pub(super) fn new(snapshot: &'s Snapshot, limits: &Limits) -> Self {
+    pub(super) fn new(snapshot: &'s Snapshot, limits: &'s Limits) -> Self {
         Self {
             files: snapshot.files.iter(),
-            limit: limits.documents,
+            limits,
             documents: Vec::new(),
             diagnostics: Vec::new(),
+            values: 0,
+            errors: 0,
+            quota: Quota::new(limits.faults),
             parsed: 0,
         }
     }
 
-    /// The next manifest and how many objects there is room for; none when one had more.
+    /// The next manifest and how many objects there is room for; none when a limit was passed.
     pub(super) fn next_file(&mut self) -> Option<(&'s SourceFile, usize)> {
-        let room = self.limit.checked_sub(self.documents.len())?;
+        if self.overflow().is_some() {
+            return None;
+        }
+        let room = self.limits.documents.checked_sub(self.documents.len())?;
         let file = self.files.find(|file| is_manifest(&file.path))?;
         Some((file, room))
     }
 
     pub(super) fn add(&mut self, content: Content) {
+        self.values = self.values.saturating_add(content.values);
+        self.errors += content.errors;
         self.documents.extend(content.documents);
-        self.diagnostics.extend(content.diagnostics);
+        for diagnostic in content.diagnostics {
+            // Errors are all told, the last of them says why the reading ended.
+            if diagnostic.severity == Severity::Error || self.quota.takes(diagnostic.severity) {
+                self.diagnostics.push(diagnostic);
+            }
+        }
+        self.quota.leave_out(content.untold);
     }
 
-    pub(super) fn finish(self) -> Loaded {
+    /// Says which limit of the whole source was passed, if one was.
+    fn overflow(&self) -> Option<Diagnostic> {
+        let Limits {
+            documents,
+            values,
+            faults,
+            ..
+        } = self.limits;
+        let message = if self.documents.len() > *documents {
+            format!("the source has more than {documents} objects; the rest of it was not read")
+        } else if self.values > *values {
+            format!("the source has more than {values} values; the rest of it was not read")
+        } else if self.errors >= *faults {
+            let errors = self.errors;
+            format!("{errors} errors so far; the rest of the source was not read")
+        } else {
+            return None;
+        };
+        Some(Diagnostic::file_error(".", message).with_hint("split it into several sources"))
+    }
+
+    pub(super) fn finish(mut self) -> Loaded {
+        self.diagnostics.extend(self.overflow());
+        self.diagnostics.extend(self.quota.rest());
         let Self {
             documents,
             diagnostics,
@@ -126,6 +188,7 @@ pub fn add_excerpts(diagnostics: &mut [Diagnostic], snapshot: &Snapshot) {
         let mut chunks = text::chunks(&text).peekable();
         while let Some(chunk) = chunks.next() {
             let next = chunks.peek().map(|next| next.lines_before);
+            let mut excerpts = Excerpts::new(chunk.text, chunk.lines_before);
             let mut secrecy = None;
             while let Some((at, diagnostic)) =
                 wanted.next_if(|(at, _)| next.is_none_or(|next| at.line <= next))
@@ -134,7 +197,7 @@ pub fn add_excerpts(diagnostics: &mut [Diagnostic], snapshot: &Snapshot) {
                     true => Secrecy::Parsed,
                     false => Secrecy::Open,
                 });
-                diagnostic.excerpt = excerpt(chunk.text, chunk.lines_before, at, secrecy);
+                diagnostic.excerpt = excerpts.at(at, secrecy);
             }
         }
     }
@@ -144,8 +207,9 @@ pub fn add_excerpts(diagnostics: &mut [Diagnostic], snapshot: &Snapshot) {
 pub(super) fn read_file(file: &SourceFile, limits: &Limits, allowance: usize) -> Content {
     let mut content = Content::default();
     if let Err(whole) = fill(&mut content, file, limits, allowance) {
-        content.diagnostics.push(whole);
+        content.tell(whole, limits);
     }
+    content.values = content.documents.iter().map(|it| it.root.size()).sum();
     content
 }
 
@@ -158,7 +222,7 @@ fn fill(
 ) -> Result<(), Diagnostic> {
     let SourceFile { path, bytes } = file;
     if bytes.len() > limits.file_bytes {
-        let message = format!("larger than {} MiB", limits.file_bytes >> 20);
+        let message = format!("larger than {} bytes", limits.file_bytes);
         return Err(Diagnostic::file_error(path.clone(), message));
     }
     // A pointer parses as a YAML mapping, so it would look like a document that is not a manifest.
@@ -176,14 +240,17 @@ fn fill(
         };
         // Bytes of UTF-16 make no line that anybody could read.
         let utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-        let shown = excerpt(&lossy, 0, fault.position, secrecy).filter(|_| !utf16);
+        let shown = Excerpts::new(&lossy, 0)
+            .at(fault.position, secrecy)
+            .filter(|_| !utf16);
         diagnostic(path, fault, shown)
     })?;
     let json = extension(path).is_some_and(|e| e.eq_ignore_ascii_case("json"));
-    let mut errors = 0;
+    let mut spent = Spent::default();
     for chunk in text::chunks(&text) {
         let mut secret = mentions_secret(chunk.text);
-        for Parsed { root, mut faults } in read(json, &chunk, limits) {
+        let mut excerpts = Excerpts::new(chunk.text, chunk.lines_before);
+        for Parsed { root, mut faults } in read(json, &chunk, limits, &mut spent) {
             // A value tells its kind however that is spelled; without one, escapes are reason enough for doubt.
             secret |= root
                 .as_ref()
@@ -191,34 +258,45 @@ fn fill(
             // A document of nothing but comments is null, and skipped without a word.
             let root = root.filter(|root| root.kind != NodeKind::Null && !has_error(&faults));
             if let Some(root) = root {
-                let (documents, more) = identify(path, root);
+                let (documents, more) = identify(path, root, limits.file_faults);
                 content.documents.extend(documents);
                 faults.extend(more);
             }
             for fault in faults {
-                if fault.severity == Severity::Error {
-                    errors += 1;
-                }
                 let secrecy = match (secret, fault.syntax) {
                     (false, _) => Secrecy::Open,
                     (true, false) => Secrecy::Parsed,
                     (true, true) => Secrecy::Broken,
                 };
-                let shown = excerpt(chunk.text, chunk.lines_before, fault.position, secrecy);
-                content.diagnostics.push(diagnostic(path, fault, shown));
+                let shown = excerpts.at(fault.position, secrecy);
+                content.tell(diagnostic(path, fault, shown), limits);
+            }
+            if content.errors >= limits.file_faults {
+                break;
             }
         }
-        if errors >= limits.faults_per_file {
-            let message = format!("{errors} errors so far; the rest of the file was not read");
-            return Err(Diagnostic::file_error(path.clone(), message));
+        let wrong = |message: String| Err(Diagnostic::file_error(path.clone(), message));
+        let errors = content.errors;
+        if errors >= limits.file_faults {
+            return wrong(format!(
+                "{errors} errors so far; the rest of the file was not read"
+            ));
+        }
+        if spent.documents > limits.file_documents {
+            content.documents.clear();
+            return wrong(format!(
+                "holds more than {} documents; none of them is applied",
+                limits.file_documents
+            ));
         }
         if content.documents.len() > allowance {
+            // The sum tells.
             content.cut = true;
-            let message = format!(
-                "more than {} objects; the rest was not read",
-                limits.documents
-            );
-            return Err(Diagnostic::file_error(path.clone(), message));
+            return Ok(());
+        }
+        if spent.values > limits.file_values {
+            // It has told so already, at the value that was too many.
+            return Ok(());
         }
     }
     Ok(())
@@ -236,7 +314,7 @@ pub(super) fn diagnostic(file: &Arc<str>, fault: Fault, excerpt: Option<String>)
         severity,
         file: file.clone(),
         position: Some(position),
-        message,
+        message: cut(&message, MESSAGE),
         excerpt,
         hint,
     }

@@ -2,10 +2,17 @@
 
 use super::fault::Fault;
 use super::names::{is_label, name_fault};
+use super::quota::Quota;
 use super::{Node, NodeKind, Position};
 
 /// Checks `metadata` and gives the namespace, when one is written, and the name.
-pub(super) fn metadata(root: &Node, faults: &mut Vec<Fault>) -> Option<(Option<String>, String)> {
+///
+/// Of labels and annotations at most `limit` faults each are told.
+pub(super) fn metadata(
+    root: &Node,
+    limit: usize,
+    faults: &mut Vec<Fault>,
+) -> Option<(Option<String>, String)> {
     let at = key_position(root, "metadata");
     let Some(metadata) = root.get("metadata").filter(|m| m.kind != NodeKind::Null) else {
         faults.push(Fault::error(at, "no metadata.name"));
@@ -19,8 +26,8 @@ pub(super) fn metadata(root: &Node, faults: &mut Vec<Fault>) -> Option<(Option<S
         faults.push(Fault::error(at, message));
         return None;
     }
-    faults.extend(string_map(metadata, "labels"));
-    faults.extend(string_map(metadata, "annotations"));
+    faults.extend(string_map(metadata, "labels", limit));
+    faults.extend(string_map(metadata, "annotations", limit));
     let namespace = match metadata.get("namespace").map(|n| (&n.kind, n)) {
         None | Some((NodeKind::Null, _)) => None,
         Some((NodeKind::String(text), _)) if text.is_empty() => None,
@@ -86,7 +93,7 @@ pub(super) fn not_a_string(at: Position, what: &str, kind: &NodeKind) -> Fault {
 }
 
 /// Labels and annotations: values that YAML reads as something else are the classic mistake here (`x: y`).
-fn string_map(metadata: &Node, field: &str) -> Vec<Fault> {
+fn string_map(metadata: &Node, field: &str, limit: usize) -> Vec<Fault> {
     let Some(map) = metadata.get(field) else {
         return Vec::new();
     };
@@ -118,5 +125,6 @@ fn string_map(metadata: &Node, field: &str) -> Vec<Fault> {
             kind,
         )),
     });
-    faults.collect()
+    let mut quota = Quota::new(limit);
+    faults.filter(|fault| quota.takes(fault.severity)).collect()
 }

@@ -7,6 +7,8 @@ mod excerpt;
 mod fault;
 mod identify;
 mod limits;
+#[cfg(test)]
+mod limits_tests;
 mod loader;
 mod metadata;
 mod names;
@@ -14,6 +16,7 @@ mod node;
 mod parse;
 mod path;
 mod print;
+mod quota;
 mod readings;
 #[cfg(test)]
 mod robustness_tests;
@@ -27,16 +30,18 @@ mod text;
 mod values;
 
 pub use check::check;
-pub use diagnostic::{Diagnostic, Origin, Position, Severity};
+pub use diagnostic::{Diagnostic, Origin, Position, Severity, elsewhere};
 pub use document::Document;
 pub use limits::Limits;
 pub use loader::{Loaded, add_excerpts, load};
 pub use names::{is_label, is_subdomain};
 pub use node::{Entry, Node, NodeKind};
 pub use print::to_yaml;
+pub use quota::keep_most;
 pub use readings::Readings;
 pub use schema::{Schemas, builtin_scope, spell_quantities};
 pub use snapshot::{Snapshot, SourceFile};
+pub use text::is_invisible;
 pub use values::values;
 
 /// Past this many findings in one document the rest would not be read.

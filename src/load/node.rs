@@ -71,6 +71,15 @@ impl Node {
         }
     }
 
+    /// Counts the values, keys included.
+    pub fn size(&self) -> usize {
+        match &self.kind {
+            NodeKind::List(items) => 1 + items.iter().map(Node::size).sum::<usize>(),
+            NodeKind::Map(entries) => 1 + entries.iter().map(|e| 1 + e.value.size()).sum::<usize>(),
+            _ => 1,
+        }
+    }
+
     /// Makes the plain JSON value, without places.
     pub fn to_json(&self) -> Value {
         match &self.kind {

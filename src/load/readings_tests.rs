@@ -118,3 +118,75 @@ fn other_limits_are_another_reading() {
     let (loaded, fresh) = (readings.load(&more, &few), load(&more, &few));
     assert_eq!(told(&loaded), told(&fresh));
 }
+
+/// A kept file counts against the limits of the whole source as it did when it was read.
+#[test]
+fn the_limits_of_the_source_hold_for_what_is_kept() {
+    let mut files = source(1000);
+    let wordy: String = (0..50).map(|i| format!("\n  a{i}: yes")).collect();
+    for (i, file) in files
+        .files
+        .iter_mut()
+        .enumerate()
+        .filter(|(i, _)| i % 2 == 0)
+    {
+        file.bytes.extend(wordy.bytes());
+        file.bytes.extend(format!("\n# {i}\n").bytes());
+    }
+    let usual = Limits::default();
+    let fresh = load(&files, &usual);
+    let values: usize = fresh.documents.iter().map(|it| it.root.size()).sum();
+    let few_values = Limits {
+        values: values / 2,
+        ..usual.clone()
+    };
+    let few_faults = Limits {
+        faults: 30,
+        ..usual.clone()
+    };
+    for (limits, said) in [
+        (few_values, "values; the rest of it was not read"),
+        (
+            few_faults,
+            "30 errors so far; the rest of the source was not read",
+        ),
+    ] {
+        let mut readings = Readings::default();
+        let fresh = load(&files, &limits);
+        let is_told = |it: &Diagnostic| it.message.ends_with(said);
+        assert!(fresh.diagnostics.iter().any(is_told), "{said}");
+        assert_eq!(told(&readings.load(&files, &limits)), told(&fresh));
+        let again = readings.load(&files, &limits);
+        assert_eq!(told(&again), told(&fresh));
+        assert_eq!(again.parsed, 0);
+    }
+}
+
+/// Warnings of one file that nobody will be told of are counted, and take no memory.
+#[test]
+fn warnings_past_the_limit_are_counted_whoever_has_read_them() {
+    let limits = Limits {
+        faults: 30,
+        file_faults: 10,
+        ..Limits::default()
+    };
+    let file = |i: usize| {
+        let document = |n: usize| {
+            let filler = "x".repeat(1000);
+            format!(
+                "---\napiVersion: v1\nkind: A\nmetadata: {{name: a{i}-{n}}}\nv: 0755\nw: {filler}\n"
+            )
+        };
+        (format!("{i}.yaml"), (0..50).map(document).collect())
+    };
+    let files = snapshot((0..3).map(file));
+    let mut readings = Readings::default();
+    let fresh = load(&files, &limits);
+    let last = fresh.diagnostics.last().unwrap();
+    assert_eq!(last.message, "120 more warnings are not shown");
+    assert_eq!((fresh.documents.len(), fresh.diagnostics.len()), (150, 31));
+    for parsed in [3, 0] {
+        let loaded = readings.load(&files, &limits);
+        assert_eq!((told(&loaded), loaded.parsed), (told(&fresh), parsed));
+    }
+}

@@ -21,7 +21,7 @@ fn everything(name: &str, bytes: &[u8]) -> (Snapshot, Loaded) {
         diagnostics: Vec::new(),
     };
     let limits = Limits {
-        nodes: 10_000,
+        file_values: 10_000,
         ..Limits::default()
     };
     let loaded = load(&snapshot, &limits);

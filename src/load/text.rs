@@ -170,6 +170,16 @@ pub(super) fn ambiguous_break(text: &str) -> Option<Fault> {
     Some(fault.hint("take it out, or write it as an escape in double quotes"))
 }
 
+/// Tells whether a character is seen as nothing, or changes the direction of those around it ("Trojan Source",
+/// CVE-2021-42574): the format characters of Unicode, and letters that are blank.
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Finds line and column of a byte offset.
 pub(super) fn position_of(text: &str, offset: usize) -> Position {
     let mut line = 1;

@@ -11,7 +11,7 @@ use super::survey::survey;
 use super::{Access, Settings, Survey, execute};
 use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError};
-use crate::load::{Diagnostic, Limits, Loaded, Severity, Snapshot, add_excerpts, load};
+use crate::load::{Diagnostic, Loaded, Severity, Snapshot, add_excerpts, keep_most, load};
 use crate::plan::{Inputs, Plan, PruneRules, build, hold_denied, index, withhold_prunes};
 use crate::policy::{Gathered, Report, gather};
 
@@ -49,7 +49,7 @@ pub async fn make_plan(
     snapshot: &Snapshot,
     settings: &Settings,
 ) -> Result<Planned, ClusterError> {
-    let loaded = compute(|| load(snapshot, &Limits::default()));
+    let loaded = compute(|| load(snapshot, &settings.limits));
     plan_loaded(access, snapshot, loaded, settings).await
 }
 
@@ -69,7 +69,7 @@ pub async fn plan_loaded(
         policies,
     } = compute(|| {
         let (asked, namespace) = (&settings.policies, &settings.target_namespace);
-        gather(loaded, snapshot, asked, &Limits::default(), namespace)
+        gather(loaded, snapshot, asked, &settings.limits, namespace)
     });
     let mut survey = survey(access, &documents, settings).await?;
     check_tooling(survey.parent.as_ref())?;
@@ -82,7 +82,7 @@ pub async fn plan_loaded(
         mut denied,
     } = judge.members(&survey).await?;
     survey.known.denied = denied.clone();
-    let mut found = survey.diagnostics.clone();
+    let mut found = keep_most(survey.diagnostics.iter().cloned(), settings.limits.faults);
     add_excerpts(&mut found, snapshot);
     diagnostics.extend(found);
     let applyset = settings.applyset();
@@ -116,7 +116,7 @@ pub async fn plan_loaded(
         hold_denied(&mut plan, &denied);
         withhold_prunes(&mut plan, denied.len());
     }
-    let mut verdicts = report.diagnostics();
+    let mut verdicts = keep_most(report.diagnostics(), settings.limits.faults);
     settings.policies.add_excerpts(&mut verdicts, snapshot);
     diagnostics.extend(verdicts);
     Ok(Planned {

@@ -9,7 +9,7 @@ use crate::api::sync::{ObjectCount, Run, SyncStatus};
 /// The most runs that a status remembers.
 const RUNS: usize = 5;
 
-/// The most characters of a failure that a condition tells; a server may quote the whole object.
+/// The most characters of a failure that a condition tells; a server may quote the whole object, and a path may be as long.
 const LONGEST: usize = 1000;
 
 /// What one run did, as far as the Sync's status tells of it.
@@ -70,7 +70,7 @@ pub fn record(facts: &Facts<'_>, previous: &SyncStatus) -> SyncStatus {
         }
     } else {
         let message = match facts.trouble {
-            Some(trouble) => trouble.to_owned(),
+            Some(trouble) => trouble.chars().take(LONGEST).collect(),
             None => format!(
                 "{failed} of {} steps did not come about{}",
                 facts.done.len(),

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::names;
+use crate::load::Limits;
 use crate::plan::Limit;
 use crate::policy;
 
@@ -65,6 +66,8 @@ pub struct Settings {
     pub user: Option<policy::User>,
     /// The most requests in flight.
     pub concurrency: usize,
+    /// How much of what was read is taken.
+    pub limits: Limits,
 }
 
 impl Settings {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::normalise::{sendable, stamp};
 use crate::api::{ObjectId, Scope};
-use crate::load::{Diagnostic, Document, Origin};
+use crate::load::{Diagnostic, Document, Origin, elsewhere};
 
 /// An object as it is to be sent.
 #[derive(Clone, Debug)]
@@ -68,13 +68,21 @@ fn identify(
     default: &str,
 ) -> Result<ObjectId, Diagnostic> {
     let id = &document.id;
+    // Where a key is written that is what is wrong.
+    let at = |path: &[&str], key: &str| {
+        let entry = document.root.at(path).and_then(|node| node.entry(key));
+        Origin {
+            file: document.origin.file.clone(),
+            position: entry.map_or(document.origin.position, |entry| entry.position),
+        }
+    };
     let namespace = match (scope, &id.namespace) {
         (None, _) => {
             let message = format!(
                 "the cluster does not know the kind {} of {}",
                 id.group_kind.kind, document.api_version
             );
-            return Err(Diagnostic::error_at(&document.origin, message).with_hint(
+            return Err(Diagnostic::error_at(&at(&[], "kind"), message).with_hint(
                 "check apiVersion and kind, or add the CustomResourceDefinition to the source",
             ));
         }
@@ -83,8 +91,10 @@ fn identify(
                 "{} has no namespaces, but the manifest says namespace {namespace}",
                 id.group_kind
             );
-            return Err(Diagnostic::error_at(&document.origin, message)
-                .with_hint("remove metadata.namespace"));
+            return Err(
+                Diagnostic::error_at(&at(&["metadata"], "namespace"), message)
+                    .with_hint("remove metadata.namespace"),
+            );
         }
         (Some(Scope::Cluster), None) => None,
         (Some(Scope::Namespaced), Some(namespace)) => Some(namespace.clone()),
@@ -120,15 +130,8 @@ fn duplicates<'a>(
     places: &'a [&Document],
 ) -> impl Iterator<Item = Diagnostic> + 'a {
     places.iter().map(move |document| {
-        let others: Vec<String> = places
-            .iter()
-            .filter(|other| other.origin != document.origin)
-            .map(|other| other.origin.to_string())
-            .collect();
-        let message = format!(
-            "{id} is also defined at {}; none of them is applied",
-            others.join(" and ")
-        );
+        let others = elsewhere(places.iter().map(|it| &it.origin), &document.origin);
+        let message = format!("{id} is also defined at {others}; none of them is applied");
         Diagnostic::error_at(&document.origin, message).with_hint("keep one of them")
     })
 }
@@ -199,6 +202,9 @@ mod tests {
             ("c.yaml", &config("c", "")),
         ]);
         assert_eq!(resolved.desired.len(), 1);
+        let places = resolved.diagnostics.iter().map(|d| d.position);
+        let places: Vec<_> = places.map(|at| at.map(|at| (at.line, at.column))).collect();
+        assert_eq!(places, [Some((2, 1)), Some((3, 21))]);
         assert_eq!(
             told(&resolved),
             [

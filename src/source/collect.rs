@@ -1,11 +1,16 @@
 //! What a walk has gathered so far, within the limits.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use super::names::shown;
 use super::tree::Fault;
 use super::{Limits, SourceError};
 use crate::load::{Diagnostic, Severity, SourceFile};
+
+/// Of a name that is too long so many bytes are shown.
+const NAME_SHOWN: usize = 64;
 
 /// Files and diagnostics of a snapshot in the making.
 #[derive(Debug)]
@@ -13,19 +18,27 @@ pub(super) struct Collected {
     files: Vec<SourceFile>,
     diagnostics: Vec<Diagnostic>,
     overlays: Vec<String>,
+    limits: Limits,
     bytes: u64,
     entries: usize,
+    path_bytes: usize,
+    errors: usize,
+    warnings: usize,
     full: bool,
 }
 
 impl Collected {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(limits: &Limits) -> Self {
         Self {
             files: Vec::new(),
             diagnostics: Vec::new(),
             overlays: Vec::new(),
+            limits: limits.clone(),
             bytes: 0,
             entries: 0,
+            path_bytes: 0,
+            errors: 0,
+            warnings: 0,
             full: false,
         }
     }
@@ -36,32 +49,66 @@ impl Collected {
     }
 
     /// Number of directory entries that may still be looked at.
-    pub(super) fn room(&self, limits: &Limits) -> usize {
-        limits.entries.saturating_sub(self.entries)
+    pub(super) fn room(&self) -> usize {
+        self.limits.entries.saturating_sub(self.entries)
     }
 
-    pub(super) fn count_entries(&mut self, entries: usize, limits: &Limits) {
+    pub(super) fn count_entries(&mut self, entries: usize) {
         self.entries = self.entries.saturating_add(entries);
-        if self.entries > limits.entries {
-            self.overflow(format!(
-                "the source has more than {} directory entries",
-                limits.entries
-            ));
+        let most = self.limits.entries;
+        if self.entries > most {
+            self.overflow(format!("the source has more than {most} directory entries"));
         }
     }
 
-    pub(super) fn file(&mut self, path: &Path, bytes: Vec<u8>, limits: &Limits) {
+    /// Tells whether an entry's paths are short enough to keep, and says so if they are not. `name` and `real` are those of its
+    /// directory. In git, a name may be as long as a file, and many entries share it.
+    pub(super) fn fits(&mut self, name: &Path, real: &Path, entry: &OsStr) -> bool {
+        if entry.as_bytes().contains(&b'/') {
+            // Git itself makes no such tree; joined to a path it would be another one.
+            let message = "holds a name with a slash in it, which was not read";
+            self.error(name, message, None);
+            return false;
+        }
+        let directory = name.as_os_str().len().max(real.as_os_str().len());
+        let begin = entry
+            .as_bytes()
+            .get(..NAME_SHOWN)
+            .unwrap_or(entry.as_bytes());
+        let shown = || name.join(OsStr::from_bytes(begin));
+        self.is_short(directory + 1 + entry.len(), shown)
+    }
+
+    /// The same for a path of so many bytes.
+    pub(super) fn is_short(&mut self, bytes: usize, name: impl FnOnce() -> PathBuf) -> bool {
+        let most = self.limits.path_bytes;
+        if bytes > most {
+            let message =
+                format!("begins a path of {bytes} bytes, more than {most}; it was not read");
+            self.error(&name(), message, None);
+            return false;
+        }
+        self.path_bytes = self.path_bytes.saturating_add(bytes);
+        let most = self.limits.all_path_bytes;
+        if self.path_bytes > most {
+            self.overflow(format!(
+                "the source's paths are longer than {most} bytes together"
+            ));
+        }
+        true
+    }
+
+    pub(super) fn file(&mut self, path: &Path, bytes: Vec<u8>) {
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
-        if self.bytes > limits.total_bytes {
+        let Limits {
+            total_bytes, files, ..
+        } = self.limits;
+        if self.bytes > total_bytes {
             self.overflow(format!(
-                "the source's manifests are larger than {} bytes together",
-                limits.total_bytes
+                "the source's manifests are larger than {total_bytes} bytes together"
             ));
-        } else if self.files.len() >= limits.files {
-            self.overflow(format!(
-                "the source has more than {} manifest files",
-                limits.files
-            ));
+        } else if self.files.len() >= files {
+            self.overflow(format!("the source has more than {files} manifest files"));
         } else {
             self.files.push(SourceFile {
                 path: shown(path).into(),
@@ -85,13 +132,25 @@ impl Collected {
             hint: hint.map(str::to_owned),
             ..Diagnostic::file_error(shown(path), message)
         });
+        self.errors += 1;
+        if self.errors >= self.limits.faults {
+            let errors = self.errors;
+            self.overflow(format!(
+                "{errors} entries of the source cannot be read so far"
+            ));
+        }
     }
 
-    pub(super) fn warning(&mut self, path: &Path, message: impl Into<String>) {
-        self.diagnostics.push(Diagnostic {
-            severity: Severity::Warning,
-            ..Diagnostic::file_error(shown(path), message)
-        });
+    /// Warns; past the limit it only counts.
+    pub(super) fn warning(&mut self, path: &Path, message: impl Into<String>, hint: Option<&str>) {
+        self.warnings += 1;
+        if self.warnings <= self.limits.faults {
+            self.diagnostics.push(Diagnostic {
+                severity: Severity::Warning,
+                hint: hint.map(str::to_owned),
+                ..Diagnostic::file_error(shown(path), message)
+            });
+        }
     }
 
     /// Records a fault of one entry, or gives back the one that ends the walk.

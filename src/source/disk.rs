@@ -1,12 +1,14 @@
 //! The file system as a tree to walk: links stay inside its root, and nothing but regular files is opened.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use super::lookup::{self, OnTheWay, Step};
 use super::names::is_manifest;
-use super::tree::{Entry, Fault, Kind, Target, Tree};
+use super::tree::{Entry, Fault, Kind, LinksFollowed, Target, Tree};
 
 pub(super) fn kind(found: FileType) -> Kind {
     if found.is_dir() {
@@ -42,6 +44,16 @@ pub(super) fn stamp(metadata: &Metadata) -> Stamp {
 pub(super) struct Disk<'a> {
     pub(super) root: &'a Path,
     listed: Vec<(PathBuf, Stamp)>,
+    links: LinksFollowed,
+}
+
+/// Counts the links on the way to a path.
+impl OnTheWay for LinksFollowed {
+    fn before(&mut self, _: &Path, _: &OsStr) {}
+
+    fn after(&mut self, step: &Step<'_>) {
+        self.count(step.target.map_or(0, |target| target.as_os_str().len()));
+    }
 }
 
 impl<'a> Disk<'a> {
@@ -49,6 +61,7 @@ impl<'a> Disk<'a> {
         Self {
             root,
             listed: Vec::new(),
+            links: LinksFollowed::default(),
         }
     }
 
@@ -123,6 +136,8 @@ impl Tree for Disk<'_> {
     }
 
     fn resolve(&mut self, link: &Path) -> Result<Target, Fault> {
+        self.links.check()?;
+        lookup::resolve(self.root, link, &mut self.links);
         let found = fs::canonicalize(self.root.join(link)).and_then(|path| {
             let kind = kind(fs::metadata(&path)?.file_type());
             Ok((path, kind))

@@ -24,6 +24,12 @@ pub enum SourceError {
         /// What it is instead, with its article.
         what: &'static str,
     },
+    /// The path leads out of the directories that may be read.
+    #[error("read {}: it leads out of the directories that the controller's Config allows (directories)", .path.display())]
+    NotAllowed {
+        /// What was asked for.
+        path: PathBuf,
+    },
     /// The operating system refused.
     #[error("read {}", .path.display())]
     Unreadable {

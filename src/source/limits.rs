@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::load;
+
 /// Bounds on what one snapshot may hold and cost.
 ///
 /// Repository content is written by others: each bound turns "the process runs out of memory or time" into a diagnostic.
@@ -17,6 +19,12 @@ pub struct Limits {
     pub entries: usize,
     /// Directories below the root that are entered one inside the other.
     pub depth: usize,
+    /// Bytes of one path, from the root of the source.
+    pub path_bytes: usize,
+    /// Bytes of the paths of all directories, links and manifests together.
+    pub all_path_bytes: usize,
+    /// Entries that cannot be read, before the rest is left unread.
+    pub faults: usize,
     /// Bytes received in one git fetch.
     pub fetch_bytes: usize,
     /// Longest silence of a git server, and longest wait for another process that uses the same cache entry.
@@ -25,19 +33,23 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
+        let load = load::Limits::default();
         Self {
-            // The API server takes objects of 3 MiB at most, but people keep a whole operator's CRDs in one file;
-            // the largest published bundles are about 10 MiB.
-            file_bytes: 16 << 20,
+            file_bytes: load.file_bytes as u64,
             // 10,000 objects of 10 KiB, and some air; parsed documents take several times as much memory as their text.
             total_bytes: 128 << 20,
             // Ten times the 1,010 objects of the benchmark, each in its own file, doubled.
             files: 20_000,
             // Checked-out work trees with dependencies or build output beside the manifests have some 100,000 entries;
             // a tree of trees that repeat themselves ("git bomb") has 10^10 and must end.
-            entries: 1 << 20,
+            entries: 1 << 18,
             // Deepest real layouts (environment/region/cluster/app/overlay) stay under 12.
             depth: 64,
+            // Linux takes no longer ones (PATH_MAX), but git does.
+            path_bytes: 4096,
+            // As many entries as are looked at, with paths of 128 bytes; a few copies of each are kept.
+            all_path_bytes: 32 << 20,
+            faults: load.faults,
             // Only one commit is fetched where the server allows it; a monorepo's snapshot beyond 2 GiB belongs in a
             // repository of its own.
             fetch_bytes: 2 << 30,

@@ -11,6 +11,7 @@ mod error;
 pub mod git;
 mod kustomization;
 mod limits;
+mod lookup;
 mod names;
 mod overlay;
 mod tree;

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use crate::load::is_invisible;
+
 /// Endings of manifest files, as `kubectl apply -f DIRECTORY` has them.
 const MANIFEST_ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 
@@ -20,6 +22,16 @@ pub(super) fn is_manifest(name: &OsStr) -> bool {
         && Path::new(name)
             .extension()
             .is_some_and(|found| MANIFEST_ENDINGS.iter().any(|known| found == *known))
+}
+
+/// Tells whether a file is no manifest for the capital letters of its ending only: kubectl leaves it out without a word.
+pub(super) fn is_misspelt(name: &OsStr) -> bool {
+    !is_manifest(name) && is_manifest(OsStr::new(&lower(name)))
+}
+
+/// The name in small letters, as file systems compare names that do not tell them apart.
+pub(super) fn lower(name: &OsStr) -> String {
+    name.to_string_lossy().to_lowercase()
 }
 
 /// Tells whether kustomize would take a file of that name as the root of an overlay.
@@ -57,11 +69,6 @@ pub(super) fn shown(path: &Path) -> String {
         out.push('.');
     }
     out
-}
-
-/// Zero-width and bidirectional-override characters ("Trojan Source", CVE-2021-42574).
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]

@@ -102,7 +102,7 @@ pub(super) fn gather<T: Tree>(
     let mut gathering = Gathering {
         tree,
         limits,
-        collected: Collected::new(),
+        collected: Collected::new(limits),
         seen: HashSet::new(),
         references: BTreeMap::new(),
     };
@@ -182,23 +182,30 @@ impl<T: Tree> Gathering<'_, T> {
                 self.collected.error(&name, message, None);
                 continue;
             }
-            let room = self.collected.room(self.limits);
-            let mut entries = match self.tree.list(&real, room) {
+            let mut entries = match self.tree.list(&real, self.collected.room()) {
                 Ok(entries) => entries,
                 Err(fault) => {
                     self.collected.fault(&name, fault)?;
                     continue;
                 }
             };
-            self.collected.count_entries(entries.len(), self.limits);
+            self.collected.count_entries(entries.len());
             entries.sort_by(|a, b| b.name.cmp(&a.name));
             for entry in entries.into_iter().filter(|entry| !is_foreign(&entry.name)) {
+                if self.collected.is_full() || !self.collected.fits(&name, &real, &entry.name) {
+                    continue;
+                }
                 let (name, path) = (name.join(&entry.name), real.join(&entry.name));
                 let target = match entry.kind {
                     Kind::Link => self.tree.resolve(&path),
                     kind => Ok(Target { path, kind }),
                 };
                 match target {
+                    Ok(Target { path, .. })
+                        if entry.kind == Kind::Link
+                            && !self
+                                .collected
+                                .is_short(path.as_os_str().len(), || name.clone()) => {}
                     Ok(Target {
                         path,
                         kind: Kind::Directory,
@@ -219,8 +226,7 @@ impl<T: Tree> Gathering<'_, T> {
                         ..
                     }) => {
                         let hint = "give the submodule's own repository as a source";
-                        let message = "is a submodule, which is not fetched";
-                        self.collected.error(&name, message, Some(hint));
+                        self.collected.fault(&name, Fault::submodule(hint))?;
                     }
                     Ok(Target {
                         kind: Kind::Special(what),
@@ -259,7 +265,7 @@ impl<T: Tree> Gathering<'_, T> {
             let known = self.references.entry(folder.to_owned()).or_default();
             known.extend(found.references);
         }
-        self.collected.file(&name, bytes, self.limits);
+        self.collected.file(&name, bytes);
         Ok(())
     }
 

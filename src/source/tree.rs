@@ -51,6 +51,14 @@ impl Fault {
         }
     }
 
+    /// Makes the refusal of a submodule. Manifests may be in there: to go on as if there were none would prune them.
+    pub(super) fn submodule(hint: &'static str) -> Self {
+        Self::Entry {
+            message: "is a submodule, which is not fetched".to_owned(),
+            hint: Some(hint),
+        }
+    }
+
     /// Makes the refusal of a link that leaves the source.
     pub(super) fn leads_out() -> Self {
         Self::Entry {
@@ -62,6 +70,31 @@ impl Fault {
 
     pub(super) fn too_large(limit: u64) -> Self {
         Self::entry(format!("is larger than {limit} bytes; it was not read"))
+    }
+}
+
+/// Bytes of links that are followed in one source. Real trees have thousands of links of some 30 bytes; one of 4 kB that goes
+/// up and down through forty others takes a hundred thousand steps.
+pub(super) const LINKS_BYTES: usize = 1 << 20;
+
+/// What following links has cost.
+#[derive(Default)]
+pub(super) struct LinksFollowed(usize);
+
+impl LinksFollowed {
+    /// Counts a link's text.
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.0 = self.0.saturating_add(bytes);
+    }
+
+    /// Refuses to go on when it was too much.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        match self.0 > LINKS_BYTES {
+            true => Err(Fault::entry(
+                "was not followed: the source has too many long symbolic links",
+            )),
+            false => Ok(()),
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! The one rule of what belongs to a source, for directories and for git trees alike.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::collect::Collected;
-use super::names::{is_chart, is_hidden, is_kustomization, is_manifest};
-use super::tree::{Entry, Kind, Target, Tree};
+use super::names::{is_chart, is_hidden, is_kustomization, is_manifest, is_misspelt, lower, shown};
+use super::tree::{Entry, Fault, Kind, Target, Tree};
 use super::{Limits, SourceError};
 
 /// Reads one file that was named by the user, whatever its ending.
@@ -58,7 +59,7 @@ impl<'a, T: Tree> Walk<'a, T> {
         Self {
             tree,
             limits,
-            collected: Collected::new(),
+            collected: Collected::new(limits),
             seen: HashSet::new(),
             links: BTreeSet::new(),
         }
@@ -77,23 +78,27 @@ impl<'a, T: Tree> Walk<'a, T> {
                 self.collected.error(&name, message, None);
                 continue;
             }
-            let room = self.collected.room(self.limits);
-            let mut entries = match self.tree.list(&real, room) {
+            let mut entries = match self.tree.list(&real, self.collected.room()) {
                 Ok(entries) => entries,
                 Err(fault) => {
                     self.collected.fault(&name, fault)?;
                     continue;
                 }
             };
-            self.collected.count_entries(entries.len(), self.limits);
+            self.collected.count_entries(entries.len());
             // Backwards, because the last directory pushed is the first one read.
             entries.sort_by(|a, b| b.name.cmp(&a.name));
             if self.is_rendered_chart(&name, &entries) {
                 continue;
             }
+            entries.retain(is_looked_at);
+            self.tell_twins(&name, &entries);
             for entry in entries {
+                if self.collected.is_full() || !self.collected.fits(&name, &real, &entry.name) {
+                    continue;
+                }
                 let (name, real) = (name.join(&entry.name), real.join(&entry.name));
-                if entry.kind == Kind::Directory && !is_hidden(&entry.name) {
+                if entry.kind == Kind::Directory {
                     waiting.push((name, real, depth + 1));
                 } else {
                     self.enter(name, real, &entry, depth)?;
@@ -103,6 +108,25 @@ impl<'a, T: Tree> Walk<'a, T> {
         Ok(())
     }
 
+    /// Points out names of which only one can be checked out where file systems do not tell capital letters from small ones.
+    fn tell_twins(&mut self, name: &Path, entries: &[Entry]) {
+        let mut known: HashMap<String, &OsStr> = HashMap::new();
+        let is_capital = |entry: &&Entry| lower(&entry.name) != entry.name.to_string_lossy();
+        if !entries.iter().any(|entry| is_capital(&entry)) {
+            return;
+        }
+        for entry in entries {
+            if let Some(twin) = known.insert(lower(&entry.name), &entry.name) {
+                let twin = shown(Path::new(twin));
+                self.collected.warning(
+                    &name.join(&entry.name),
+                    format!("differs from {twin} in the case of letters only"),
+                    Some("rename one of them: on macOS and Windows only one of them is there"),
+                );
+            }
+        }
+    }
+
     fn enter(
         &mut self,
         name: PathBuf,
@@ -110,15 +134,13 @@ impl<'a, T: Tree> Walk<'a, T> {
         entry: &Entry,
         depth: usize,
     ) -> Result<(), SourceError> {
-        if is_hidden(&entry.name) {
-            return Ok(());
-        }
         match entry.kind {
             Kind::File if is_kustomization(&entry.name) => self.kustomization(&name, &real),
             Kind::File if is_chart(&entry.name) => {
                 self.collected.warning(
                     &name,
                     "a Helm chart below the source's folder is not rendered: the files beside it are read as plain manifests",
+                    None,
                 );
                 Ok(())
             }
@@ -127,12 +149,15 @@ impl<'a, T: Tree> Walk<'a, T> {
                 self.links.insert(Pending { name, real, depth });
                 Ok(())
             }
-            // Manifests may be in there: to go on as if there were none would prune them.
             Kind::Submodule => {
-                self.collected.error(
+                let hint = "give the submodule's own repository as a source";
+                self.collected.fault(&name, Fault::submodule(hint))
+            }
+            Kind::File if is_misspelt(&entry.name) => {
+                self.collected.warning(
                     &name,
-                    "is a submodule, which is not fetched",
-                    Some("give the submodule's own repository as a source"),
+                    "is not read: its ending has capital letters",
+                    Some("manifests end in `.yaml`, `.yml` or `.json`"),
                 );
                 Ok(())
             }
@@ -149,25 +174,31 @@ impl<'a, T: Tree> Walk<'a, T> {
         if self.collected.is_full() {
             return Ok(());
         }
-        match self.tree.resolve(&link.real) {
-            Ok(Target {
-                path,
-                kind: Kind::Directory,
-            }) => self.visit(link.name, path, link.depth + 1),
-            Ok(Target { path, kind }) => {
+        let Target { path, kind } = match self.tree.resolve(&link.real) {
+            Ok(target) => target,
+            Err(fault) => return self.collected.fault(&link.name, fault),
+        };
+        match kind {
+            _ if !self
+                .collected
+                .is_short(path.as_os_str().len(), || link.name.clone()) =>
+            {
+                Ok(())
+            }
+            Kind::Directory => self.visit(link.name, path, link.depth + 1),
+            kind => {
                 let entry = Entry {
                     name: link.name.file_name().unwrap_or_default().to_owned(),
                     kind,
                 };
                 self.enter(link.name, path, &entry, link.depth)
             }
-            Err(fault) => self.collected.fault(&link.name, fault),
         }
     }
 
     fn take(&mut self, name: &Path, real: &Path) -> Result<(), SourceError> {
         if let Some(bytes) = self.content(name, real)? {
-            self.collected.file(name, bytes, self.limits);
+            self.collected.file(name, bytes);
         }
         Ok(())
     }
@@ -188,7 +219,7 @@ impl<'a, T: Tree> Walk<'a, T> {
             if is_overlay(&bytes) {
                 self.collected.overlay(name);
             } else {
-                self.collected.file(name, bytes, self.limits);
+                self.collected.file(name, bytes);
             }
         }
         Ok(())
@@ -211,6 +242,19 @@ impl<'a, T: Tree> Walk<'a, T> {
         }
         chart && templates
     }
+}
+
+/// Tells whether an entry could lead to a manifest. Of all others no path is made: there may be a hundred thousand.
+fn is_looked_at(entry: &Entry) -> bool {
+    let is_file_of_ours = || {
+        let name = &entry.name;
+        is_manifest(name) || is_kustomization(name) || is_misspelt(name)
+    };
+    !is_hidden(&entry.name)
+        && match entry.kind {
+            Kind::Directory | Kind::Link | Kind::Submodule => true,
+            Kind::File | Kind::Special(_) => is_file_of_ours(),
+        }
 }
 
 /// Tells a kustomize overlay from an object of another API, such as Flux's own `Kustomization`. An overlay's

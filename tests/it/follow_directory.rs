@@ -33,7 +33,7 @@ impl Followed {
             rescan: NEVER,
             ..Timing::default()
         };
-        let mut follower = Follower::start(path.clone(), timing);
+        let mut follower = Follower::start(path.clone(), &Limits::default(), timing);
         follower.changed().await;
         assert_eq!(follower.mode(), Mode::Notified);
         Self {
@@ -343,7 +343,7 @@ async fn poll_because_of(expected: Reason) -> Follower {
         rescan: NEVER,
         ..Timing::default()
     };
-    let mut follower = Follower::start(directory.path().to_owned(), timing);
+    let mut follower = Follower::start(directory.path().to_owned(), &Limits::default(), timing);
     follower.changed().await;
     assert_eq!(follower.mode(), Mode::Polling(expected));
     for text in ["other", "another"] {

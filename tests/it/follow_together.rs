@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+use covergence::source::Limits;
 use covergence::source::watch::{Follower, Mode, Timing};
 use tokio::time::{sleep, timeout};
 
@@ -19,7 +20,7 @@ async fn follow(directory: &Path) -> Follower {
         rescan: never,
         ..Timing::default()
     };
-    let mut follower = Follower::start(directory.to_owned(), timing);
+    let mut follower = Follower::start(directory.to_owned(), &Limits::default(), timing);
     follower.changed().await;
     assert_eq!(follower.mode(), Mode::Notified);
     follower

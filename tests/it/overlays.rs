@@ -99,9 +99,11 @@ fn places_are_those_of_the_output() {
     insta::assert_snapshot!(output.stdout, @r#"
     error: unknown field `metadata.lables`
      --> output of kustomization.yaml:4:3
+      |
     4 |   lables:
-      |   ^
-      = did you mean `labels`?
+      |   ^^^^^^
+      = help: did you mean `labels`?
+
     1 object, 1 error, 0 warnings
     "#);
     let source = shop();
@@ -152,12 +154,14 @@ fn what_has_to_be_installed_is_named() {
     insta::assert_snapshot!(told.join("\n"), @r#"
     error: this is a kustomize overlay, and neither kustomize nor kubectl is on PATH to build it
     --> Kustomization
-     = install kustomize (https://kubectl.docs.kubernetes.io/installation/kustomize/), or kubectl, which has it built in
+     = help: install kustomize (https://kubectl.docs.kubernetes.io/installation/kustomize/), or kubectl, which has it built in
+
     0 objects, 1 error, 0 warnings
 
     error: this is a Helm chart, and helm is not on PATH to render it
     --> Chart.yaml
-     = install helm (https://helm.sh/docs/intro/install/)
+     = help: install helm (https://helm.sh/docs/intro/install/)
+
     0 objects, 1 error, 0 warnings
     "#);
 }
@@ -170,7 +174,8 @@ fn an_overlay_below_the_sources_folder_is_not_built() {
     insta::assert_snapshot!(output.stdout, @r#"
     warning: an overlay below the source's folder is not built: the files beside it are read as plain manifests (1 more like it)
     --> base/kustomization.yaml
-     = give the overlay's own folder as a source to have it built
+     = help: give the overlay's own folder as a source to have it built
+
     3 objects, 0 errors, 1 warning
     "#);
 }

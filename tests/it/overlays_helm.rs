@@ -155,19 +155,25 @@ fn schemas_that_lead_out_are_refused_and_packed_ones_are_not_looked_at() {
     insta::assert_snapshot!(output.stdout, @r##"
     error: "file:///etc/passwd" leads out of the schema, and is not followed
      --> values.schema.json:3:11
+      |
     3 |   "$ref": "file:///etc/passwd",
-      |           ^
-      = put what it leads to into the same file, and refer to it as "#/$defs/…"
+      |           ^^^^^^^^^^^^^^^^^^^^
+      = help: put what it leads to into the same file, and refer to it as "#/$defs/…"
+
     error: "https://schemas.example/1" leads out of the schema, and is not followed
      --> values.schema.json:5:26
+      |
     5 |   "allOf": [{ "$schema": "https://schemas.example/1" }, { "$ref": "other.json" }]
-      |                          ^
-      = put what it leads to into the same file, and refer to it as "#/$defs/…"
+      |                          ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      = help: put what it leads to into the same file, and refer to it as "#/$defs/…"
+
     error: "other.json" leads out of the schema, and is not followed
      --> values.schema.json:5:67
+      |
     5 |   "allOf": [{ "$schema": "https://schemas.example/1" }, { "$ref": "other.json" }]
-      |                                                                   ^
-      = put what it leads to into the same file, and refer to it as "#/$defs/…"
+      |                                                                   ^^^^^^^^^^^^
+      = help: put what it leads to into the same file, and refer to it as "#/$defs/…"
+
     0 objects, 3 errors, 0 warnings
     "##);
 

@@ -39,39 +39,53 @@ fn what_a_kustomization_would_fetch_or_look_for_outside_is_refused_at_its_place(
     insta::assert_snapshot!(output.stdout, @r#"
     error: "https://git.example/shop//deploy?ref=v1" is a place in the network, which is not fetched
      --> kustomization.yaml:3:3
+      |
     3 | - https://git.example/shop//deploy?ref=v1
-      |   ^
-      = copy it into the source, or allow it: --allow-remote-bases, or allowRemoteBases in the controller's Config
+      |   ^^^^^
+      = help: copy it into the source, or allow it: --allow-remote-bases, or allowRemoteBases in the controller's Config
+
     error: "../../outside" leads out of the source
      --> kustomization.yaml:4:3
+      |
     4 | - ../../outside
-      |   ^
-      = give the folder that holds both as the source, and the overlay's with --path (subPath of a Sync's directory)
+      |   ^^^^^^^^^^^^^
+      = help: give the folder that holds both as the source, and the overlay's with --path (subPath of a Sync's directory)
+
     error: "/etc/passwd" leads out of the source
      --> kustomization.yaml:5:3
+      |
     5 | - /etc/passwd
-      |   ^
-      = write a path from the kustomization's own folder
+      |   ^^^^^^^^^^^
+      = help: write a path from the kustomization's own folder
+
     error: "/etc/passwd" leads out of the source
      --> kustomization.yaml:8:11
+      |
     8 |   files: [p=/etc/passwd, ../../etc/passwd]
-      |           ^
-      = write a path from the kustomization's own folder
+      |           ^^^^^^^^^^^^^
+      = help: write a path from the kustomization's own folder
+
     error: "../../etc/passwd" leads out of the source
      --> kustomization.yaml:8:26
+      |
     8 |   files: [p=/etc/passwd, ../../etc/passwd]
-      |                          ^
-      = give the folder that holds both as the source, and the overlay's with --path (subPath of a Sync's directory)
+      |                          ^^^^^^^^^^^^^^^^
+      = help: give the folder that holds both as the source, and the overlay's with --path (subPath of a Sync's directory)
+
     error: "https://git.example/patch.yaml" is a place in the network, which is not fetched
       --> kustomization.yaml:10:9
+       |
     10 | - path: https://git.example/patch.yaml
-       |         ^
-       = copy it into the source, or allow it: --allow-remote-bases, or allowRemoteBases in the controller's Config
+       |         ^^^^^
+       = help: copy it into the source, or allow it: --allow-remote-bases, or allowRemoteBases in the controller's Config
+
     error: charts of a kustomization are not inflated
       --> kustomization.yaml:11:1
+       |
     11 | helmCharts:
-       | ^
-       = give the chart's folder as a source of its own
+       | ^^^^^^^^^^
+       = help: give the chart's folder as a source of its own
+
     0 objects, 7 errors, 0 warnings
     "#);
     let allowed = Run::new(&["validate", "--allow-remote-bases"])

@@ -39,43 +39,46 @@ impl Size {
 /// What a document has cost so far.
 pub(super) struct Budget<'l> {
     limits: &'l Limits,
-    nodes: usize,
+    /// Values of the file so far.
+    values: usize,
     copied: usize,
 }
 
 impl<'l> Budget<'l> {
-    /// Begins with nothing spent.
-    pub(super) fn new(limits: &'l Limits) -> Self {
+    /// Begins with what the file's documents before this one have cost.
+    pub(super) fn new(limits: &'l Limits, values: usize) -> Self {
         Self {
             limits,
-            nodes: 0,
+            values,
             copied: 0,
         }
     }
 
-    /// How many faults of one document are kept.
-    pub(super) fn faults(&self) -> usize {
-        self.limits.faults_per_file
+    /// Values of the file so far.
+    pub(super) fn values(&self) -> usize {
+        self.values
     }
 
     /// Charges one value that stands in the text.
     pub(super) fn value(&mut self, position: Position) -> Result<(), Stop> {
-        self.nodes = self.nodes.saturating_add(1);
-        if self.nodes > self.limits.nodes {
-            let message = format!("more than {} values in one document", self.limits.nodes);
-            return Err(Stop(Fault::error(position, message)));
+        self.values = self.values.saturating_add(1);
+        if self.values > self.limits.file_values {
+            let message = format!("more than {} values in one file", self.limits.file_values);
+            let hint = "the rest of the file was not read; split it";
+            return Err(Stop(Fault::error(position, message).hint(hint)));
         }
         Ok(())
     }
 
-    /// Charges a copy *before* it is made, so that a bomb costs nothing.
+    /// Charges a copy *before* it is made, so that a bomb costs nothing: neither memory nor the documents after it.
     pub(super) fn copy(&mut self, position: Position, size: Size) -> Result<(), Stop> {
-        self.nodes = self.nodes.saturating_add(size.nodes);
-        self.copied = self.copied.saturating_add(size.bytes);
-        if self.nodes > self.limits.nodes || self.copied > self.limits.copied_bytes {
+        let values = self.values.saturating_add(size.nodes);
+        let copied = self.copied.saturating_add(size.bytes);
+        if values > self.limits.file_values || copied > self.limits.alias_bytes {
             let message = "anchors and aliases make this document too large";
             return Err(Stop(Fault::error(position, message)));
         }
+        (self.values, self.copied) = (values, copied);
         Ok(())
     }
 
@@ -87,8 +90,8 @@ impl<'l> Budget<'l> {
         inner: Option<Size>,
     ) -> Result<(), Stop> {
         let inner = inner.map_or(1, |size| size.depth);
-        if outer.saturating_add(inner) > self.limits.depth {
-            let message = format!("nested more than {} levels deep", self.limits.depth);
+        if outer.saturating_add(inner) > self.limits.nesting {
+            let message = format!("nested more than {} levels deep", self.limits.nesting);
             return Err(Stop(Fault::error(position, message)));
         }
         Ok(())

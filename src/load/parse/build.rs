@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use super::Parsed;
 use super::budget::{Budget, Size, Stop};
 use super::mapping::{Key, Mapping};
 use super::scalar::{Reading, Unreadable};
 use crate::load::fault::Fault;
+use crate::load::quota::Quota;
 use crate::load::{Entry, Limits, Node, NodeKind, Position, Severity};
 
 /// What an anchor names.
@@ -36,23 +38,36 @@ pub(super) struct Builder<'l> {
     faults: Vec<Fault>,
     /// Whether a second document seems to go on in this one.
     joined: bool,
+    quota: Quota,
 }
 
 impl<'l> Builder<'l> {
-    pub(super) fn new(limits: &'l Limits) -> Self {
+    /// Begins a document of a file whose documents before it had so many values.
+    pub(super) fn new(limits: &'l Limits, values: usize) -> Self {
         Self {
-            budget: Budget::new(limits),
+            budget: Budget::new(limits, values),
             frames: Vec::new(),
             anchors: HashMap::new(),
             root: None,
             faults: Vec::new(),
             joined: false,
+            quota: Quota::new(limits.file_faults),
         }
     }
 
-    /// Ends the document: its value, when there is one, and what is wrong with it.
-    pub(super) fn finish(self) -> (Option<Node>, Vec<Fault>) {
-        (self.root, self.faults)
+    /// Ends the document: its value, when there is one, what is wrong with it, and the file's values so far.
+    pub(super) fn finish(self) -> (Parsed, usize) {
+        let values = self.budget.values();
+        let parsed = Parsed {
+            root: self.root,
+            faults: self.faults,
+        };
+        (parsed, values)
+    }
+
+    /// The value so far; all of it once the document has ended.
+    pub(super) fn root(&self) -> Option<&Node> {
+        self.root.as_ref()
     }
 
     /// Whether a scalar that comes next is a key.
@@ -77,7 +92,7 @@ impl<'l> Builder<'l> {
 
     /// Reports something; past the limit further reports are dropped.
     pub(super) fn report(&mut self, fault: Fault) {
-        if self.faults.len() < self.budget.faults() {
+        if self.quota.takes(fault.severity) {
             self.faults.push(fault);
         }
     }

@@ -67,7 +67,7 @@ fn words(kind: &ErrorKind, limits: &Limits) -> (String, Option<&'static str>) {
         ErrorKind::RecursionLimitExceeded => {
             // The scanner runs ahead of the builder, so its bound may be met first.
             return (
-                format!("nested more than {} levels deep", limits.depth),
+                format!("nested more than {} levels deep", limits.nesting),
                 None,
             );
         }

@@ -5,9 +5,9 @@
 use super::Parsed;
 use super::budget::Stop;
 use super::build::Builder;
+use super::gather::Gathered;
 use super::json_token::{NO_COMMA, Reader};
 use super::scalar::Reading;
-use crate::load::Limits;
 
 /// Whether a text is meant as JSON: its first character opens an object or a list.
 pub(super) fn looks_like_json(text: &str) -> bool {
@@ -16,24 +16,23 @@ pub(super) fn looks_like_json(text: &str) -> bool {
 }
 
 /// Reads the values of a text, one after the other as kubectl takes them.
-pub(super) fn read(text: &str, lines_before: u32, limits: &Limits) -> Vec<Parsed> {
+pub(super) fn read(text: &str, lines_before: u32, mut gathered: Gathered<'_>) -> Vec<Parsed> {
     let mut reader = Reader::new(text, lines_before);
-    let mut documents = Vec::new();
     loop {
         reader.blanks();
         if reader.peek().is_none() {
-            return documents;
+            return gathered.finish();
         }
-        let mut builder = Builder::new(limits);
-        let result = reader.value(&mut builder);
-        let (root, mut faults) = builder.finish();
-        match result {
-            Ok(()) => documents.push(Parsed { root, faults }),
-            Err(Stop(fault)) => {
-                faults.push(fault);
-                documents.push(Parsed { root: None, faults });
-                return documents;
+        let mut builder = gathered.begin();
+        let more = match reader.value(&mut builder) {
+            Ok(()) => gathered.end(builder),
+            Err(stop) => {
+                gathered.stop(builder, stop);
+                false
             }
+        };
+        if !more {
+            return gathered.finish();
         }
     }
 }

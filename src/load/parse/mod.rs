@@ -5,6 +5,7 @@ mod build;
 mod doubts;
 mod explain;
 mod flow;
+mod gather;
 mod json;
 mod json_token;
 mod mapping;
@@ -16,6 +17,7 @@ mod yaml;
 
 pub(super) use scalar::is_text;
 
+use self::gather::Gathered;
 use super::fault::Fault;
 use super::{Limits, Node, text};
 
@@ -27,18 +29,35 @@ pub(super) struct Parsed {
     pub faults: Vec<Fault>,
 }
 
-/// Reads the documents of one chunk of a file, as JSON where it is JSON.
-pub(super) fn read(json_file: bool, chunk: &text::Chunk<'_>, limits: &Limits) -> Vec<Parsed> {
+/// What a file has cost so far.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Spent {
+    /// Documents, but for those with nothing but comments.
+    pub documents: usize,
+    /// Values in them.
+    pub values: usize,
+}
+
+/// Reads the documents of one chunk of a file, as JSON where it is JSON. Past a limit, in the chunk or in the file, it stops;
+/// `spent` or the faults tell.
+pub(super) fn read(
+    json_file: bool,
+    chunk: &text::Chunk<'_>,
+    limits: &Limits,
+    spent: &mut Spent,
+) -> Vec<Parsed> {
     if text::is_empty(chunk) {
         return Vec::new();
     }
     let text::Chunk { lines_before, text } = *chunk;
     if json::looks_like_json(text) {
-        let parsed = json::read(text, lines_before, limits);
+        let before = *spent;
+        let parsed = json::read(text, lines_before, Gathered::new(limits, spent));
         // In a YAML file a brace may as well begin a flow mapping, which YAML's own parser explains better.
         if json_file || !parsed.iter().any(|p| p.faults.iter().any(|f| f.syntax)) {
             return parsed;
         }
+        *spent = before;
     }
     let moved = |mut fault: Fault| {
         fault.position.line = fault.position.line.saturating_add(lines_before);
@@ -51,11 +70,12 @@ pub(super) fn read(json_file: bool, chunk: &text::Chunk<'_>, limits: &Limits) ->
             faults: vec![moved(fault)],
         }];
     }
+    let gathered = Gathered::new(limits, spent);
     // kubectl ends the last line if it has no end of its own, which a block of text that keeps them (`|+`) shows.
     if text.ends_with('\n') {
-        return yaml::read(text, lines_before, limits);
+        return yaml::read(text, lines_before, gathered);
     }
-    let mut parsed = yaml::read(&format!("{text}\n"), lines_before, limits);
+    let mut parsed = yaml::read(&format!("{text}\n"), lines_before, gathered);
     let mut end = text::position_of(text, text.len());
     end.line = end.line.saturating_add(lines_before);
     // Nothing may be told of a line that is not there.

@@ -9,35 +9,39 @@ use super::budget::Stop;
 use super::build::Builder;
 use super::explain::explain;
 use super::flow::{self, InFlow};
+use super::gather::Gathered;
 use super::scalar::{self, Reading, Unreadable};
 use super::{Parsed, doubts};
 use crate::load::fault::Fault;
-use crate::load::{Limits, Node, NodeKind, Position};
+use crate::load::{Node, NodeKind, Position};
 
 /// Reads the documents of a text whose first line has `lines_before` lines before it.
-pub(super) fn read(text: &str, lines_before: u32, limits: &Limits) -> Vec<Parsed> {
+pub(super) fn read(text: &str, lines_before: u32, mut gathered: Gathered<'_>) -> Vec<Parsed> {
+    let limits = gathered.limits;
     let mut options = granit_parser::Options::default();
     options.set_emit_comments(false);
     // The builder stops at the limit first, with a better message; these bound the parser's own memory.
-    options.flow_nesting_limit = limits.depth.saturating_add(8);
-    options.block_nesting_limit = limits.depth.saturating_add(8);
+    options.flow_nesting_limit = limits.nesting.saturating_add(8);
+    options.block_nesting_limit = limits.nesting.saturating_add(8);
     let mut parser = Parser::new_from_str_with_options(text, options);
-    let mut documents = Vec::new();
-    let mut builder = Builder::new(limits);
+    let mut builder = gathered.begin();
     let mut implicit = false;
     // How many brackets and braces are open.
     let mut flow = 0_usize;
     while let Some(next) = parser.next_event() {
         let step = match next {
             Ok((Event::DocumentStart(explicit, _), _)) => {
-                implicit = !explicit && !documents.is_empty();
+                implicit = !explicit && !gathered.is_empty();
                 Ok(())
             }
             Ok((Event::DocumentEnd, _)) => {
-                let (root, mut faults) =
-                    std::mem::replace(&mut builder, Builder::new(limits)).finish();
-                faults.extend(root.as_ref().filter(|_| implicit).and_then(unseen));
-                documents.push(Parsed { root, faults });
+                if implicit && let Some(fault) = builder.root().and_then(unseen) {
+                    builder.report(fault);
+                }
+                if !gathered.end(builder) {
+                    break;
+                }
+                builder = gathered.begin();
                 Ok(())
             }
             Ok((event, span)) => {
@@ -71,14 +75,12 @@ pub(super) fn read(text: &str, lines_before: u32, limits: &Limits) -> Vec<Parsed
                 Err(Stop(explain(&error, at, (text, mark.line()), limits)))
             }
         };
-        if let Err(Stop(fault)) = step {
-            let (_, mut faults) = builder.finish();
-            faults.push(fault);
-            documents.push(Parsed { root: None, faults });
+        if let Err(stop) = step {
+            gathered.stop(builder, stop);
             break;
         }
     }
-    documents
+    gathered.finish()
 }
 
 fn feed(builder: &mut Builder<'_>, event: Event<'_>, position: Position) -> Result<(), Stop> {

@@ -1,5 +1,8 @@
 //! "Did you mean": the known name that a misspelt one is nearest to.
 
+/// So many names are compared. Built-in kinds have at most some 40 fields; a definition that others write may have any number.
+const COMPARED: usize = 1000;
+
 /// Finds the name that differs least, when it differs little enough for a slip of the fingers.
 pub(in crate::load) fn nearest<'a>(
     wrong: &str,
@@ -12,6 +15,9 @@ pub(in crate::load) fn nearest<'a>(
         _ => 3,
     };
     known
+        .take(COMPARED)
+        // A character has up to four bytes. The distance of long names takes long.
+        .filter(|name| name.len().abs_diff(wrong.len()) <= 4 * most)
         .map(|name| (distance(&lower, &name.to_lowercase()), name))
         .filter(|(distance, _)| *distance <= most)
         .min()

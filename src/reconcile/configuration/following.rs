@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::read::read_once;
 use super::{Configuration, Reading};
 use crate::load::Diagnostic;
+use crate::source::Limits;
 use crate::source::watch::{Follower, Mode, Timing};
 
 /// Reads the files again whenever they may have changed.
@@ -32,7 +33,7 @@ impl Following {
     /// Follows a file or a folder, as [`read`](super::read()) takes them. Needs a tokio runtime.
     pub fn start(path: PathBuf, own_namespace: Option<&str>, timing: Timing) -> Self {
         Self {
-            follower: Follower::start(path.clone(), timing),
+            follower: Follower::start(path.clone(), &Limits::default(), timing),
             path: Arc::new(path),
             own_namespace: own_namespace.map(Arc::from),
             is_due: false,

@@ -16,7 +16,6 @@ pub use read::read;
 
 use crate::api::{Config, ObjectId};
 use crate::load::{Diagnostic, Origin, Severity};
-use crate::source::Limits;
 
 /// What the files say, as far as it is in force.
 ///
@@ -57,21 +56,6 @@ impl Configuration {
     /// Tells whether all that the files hold was understood, so that `syncs` are all the Syncs there are.
     pub fn is_complete(&self) -> bool {
         is_complete(&self.diagnostics)
-    }
-
-    /// Gives the bounds on sources: the usual ones, but for those that the Config sets.
-    pub fn limits(&self) -> Limits {
-        let usual = Limits::default();
-        let set = &self.config.limits;
-        Limits {
-            file_bytes: set.file_bytes.unwrap_or(usual.file_bytes),
-            total_bytes: set.total_bytes.unwrap_or(usual.total_bytes),
-            files: set
-                .files
-                .and_then(|files| usize::try_from(files).ok())
-                .unwrap_or(usual.files),
-            ..usual
-        }
     }
 
     /// Tells whether somebody who knows the other one would learn anything.

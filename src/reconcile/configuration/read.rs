@@ -7,7 +7,9 @@ use std::sync::Arc;
 use super::checks::{config_faults, sync_faults, sync_remarks};
 use super::{ConfigSync, Configuration, Reading, is_complete};
 use crate::api::{Config, ObjectId, crds, names};
-use crate::load::{Diagnostic, Document, Limits, Position, Schemas, Severity, add_excerpts, load};
+use crate::load::{
+    Diagnostic, Document, Limits, Position, Schemas, Severity, add_excerpts, elsewhere, load,
+};
 use crate::source::{self, directory};
 
 /// Reads a file or a folder of `Config` and `Sync` documents, as if nothing was in force before.
@@ -193,15 +195,8 @@ impl<'a> Sorted<'a> {
 /// Says of each document where the others are, if there are others.
 fn repeated(documents: &[&Document], what: &str) -> Vec<Diagnostic> {
     let at = |document: &Document| {
-        let others = documents.iter().map(|other| &other.origin);
-        let others: Vec<_> = others
-            .filter(|other| **other != document.origin)
-            .map(ToString::to_string)
-            .collect();
-        let message = format!(
-            "{what} is also at {}; none of them counts",
-            others.join(", ")
-        );
+        let others = elsewhere(documents.iter().map(|it| &it.origin), &document.origin);
+        let message = format!("{what} is also at {others}; none of them counts");
         Diagnostic::error_at(&document.origin, message)
     };
     match documents {

@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use super::read::read_once;
 use super::*;
+use crate::reconcile::Limits;
 use crate::source::watch::Timing;
 
 const CONFIG: &str = "\
@@ -113,7 +114,7 @@ fn every_field_of_a_config_is_understood() {
   leases: {enabled: false, namespace: ops, duration: 15s}
   directories: [/srv]
   defaultServiceAccount: deployer
-  limits: {fileBytes: 1000, totalBytes: 5000, files: 10}
+  limits: {fileBytes: 1000, totalBytes: 5000, files: 10, nesting: 9}
 ";
     let text = CONFIG.replace("\n  concurrency: 4\n", spec);
     let configuration = read_files(&[("a.yaml", &text)]);
@@ -122,12 +123,11 @@ fn every_field_of_a_config_is_understood() {
     assert_eq!(config.listen.web, Some("0.0.0.0:8080".parse().unwrap()));
     assert!(!config.leases.enabled);
     assert_eq!(config.default_service_account.as_deref(), Some("deployer"));
-    let limits = configuration.limits();
-    assert_eq!(
-        (limits.file_bytes, limits.total_bytes, limits.files),
-        (1000, 5000, 10)
-    );
-    assert_eq!(limits.entries, Limits::default().entries);
+    let mut expected = Limits::default();
+    (expected.source.file_bytes, expected.load.file_bytes) = (1000, 1000);
+    (expected.source.total_bytes, expected.source.files) = (5000, 10);
+    expected.load.nesting = 9;
+    assert_eq!(Limits::of(&config.limits), expected);
 }
 
 #[test]

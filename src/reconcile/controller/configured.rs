@@ -12,6 +12,7 @@ use crate::api::Config;
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF};
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::plan::Live;
+use crate::reconcile::Limits;
 use crate::render::stamp;
 
 /// What the configuration says now. Readers never wait.
@@ -92,6 +93,7 @@ impl Defaults {
             allow_remote_bases: config.allow_remote_bases,
             service_account: config.default_service_account.clone(),
             home: home.to_owned(),
+            limits: Limits::of(&config.limits),
         }
     }
 }

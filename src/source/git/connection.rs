@@ -11,6 +11,7 @@ use git2::{
 use super::GitSource;
 use super::host_keys::HostKeys;
 use super::login::Login;
+use super::memory;
 use super::options::OnlyHostKeys;
 use super::reference::Advertised;
 use super::url::{Remote, Transport};
@@ -169,7 +170,7 @@ impl<'a> Server<'a> {
             },
             None => SourceError::Transport {
                 repository,
-                detail: message.to_owned(),
+                detail: memory::told(error),
             },
         }
     }

@@ -1,12 +1,14 @@
 //! A commit of a git repository as a source.
 
 mod cache;
+mod checkout;
 mod connection;
 mod credentials;
 mod host_keys;
 mod known_hosts;
 mod local;
 mod login;
+mod memory;
 mod options;
 mod reference;
 mod remote;
@@ -16,6 +18,7 @@ mod url;
 
 use std::path::Path;
 
+pub(super) use checkout::lacking;
 pub use credentials::{Credentials, Material, SshKey};
 use url::Place;
 pub use url::RepositoryUrl;
@@ -89,7 +92,7 @@ impl GitSource {
     fn damaged(&self, error: &git2::Error) -> SourceError {
         SourceError::Repository {
             repository: self.url.to_string(),
-            detail: error.message().to_owned(),
+            detail: memory::told(error),
         }
     }
 }

@@ -11,11 +11,16 @@ use std::time::Duration;
 
 use git2::{ConfigLevel, opts};
 
+use super::memory;
+
 static ONCE: Once = Once::new();
 
 /// Sets libgit2 up. The first call in a process decides: the options cannot be changed while other threads read them.
 pub(super) fn initialise(timeout: Duration) {
-    ONCE.call_once(|| set(timeout));
+    ONCE.call_once(|| {
+        memory::bound();
+        set(timeout);
+    });
 }
 
 #[allow(unsafe_code)]

@@ -1,16 +1,17 @@
 //! The files of a commit, read from the object database: no work tree, no filters, no hooks.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use git2::{Commit, ObjectType, Odb, Oid, Repository};
 
+use super::memory;
 use crate::load::Snapshot;
 use crate::source::names::shown;
 use crate::source::overlay::{Place, gather};
-use crate::source::tree::{Entry, Fault, Kind, Target, Tree};
+use crate::source::tree::{Entry, Fault, Kind, LinksFollowed, Target, Tree};
 use crate::source::walk::{single, walk};
 use crate::source::{Found, Limits, SourceError};
 
@@ -19,6 +20,16 @@ const HOPS: usize = 40;
 
 /// Longest link. Linux takes no longer path; a larger blob is not a link that anyone made.
 const LINK_BYTES: usize = 4096;
+
+/// Largest directory: 300,000 files with usual names.
+const TREE_BYTES: u64 = 16 << 20;
+
+/// All directories together, each as often as it is opened. A commit of 262,144 entries has some 10 MB of them; a link can go
+/// through a large one a thousand times.
+const TREES_BYTES: u64 = 256 << 20;
+
+/// Directories that are kept open.
+const OPEN_BYTES: u64 = 32 << 20;
 
 /// Where a snapshot is read, for messages.
 pub(super) struct At<'a> {
@@ -40,14 +51,17 @@ pub(super) fn read(
 ) -> Result<Found, SourceError> {
     let damaged = |error: git2::Error| SourceError::Repository {
         repository: at.repository.clone(),
-        detail: error.message().to_owned(),
+        detail: memory::told(&error),
     };
     let mut tree = CommitTree {
         repository,
         objects: repository.odb().map_err(damaged)?,
         root: commit.tree_id(),
         name: &at.repository,
-        limit: limits.file_bytes,
+        links: LinksFollowed::default(),
+        open: HashMap::new(),
+        open_bytes: 0,
+        opened_bytes: 0,
     };
     let start = match tree.follow(Path::new(at.path)) {
         Ok(start) => start,
@@ -96,15 +110,19 @@ struct CommitTree<'r> {
     objects: Odb<'r>,
     root: Oid,
     name: &'r str,
-    /// Largest object that is loaded at all, trees included.
-    limit: u64,
+    links: LinksFollowed,
+    /// Directories that are kept open, and their bytes.
+    open: HashMap<Oid, git2::Tree<'r>>,
+    open_bytes: u64,
+    /// Bytes of all that were opened, each time they were.
+    opened_bytes: u64,
 }
 
-impl CommitTree<'_> {
+impl<'r> CommitTree<'r> {
     fn fatal(&self, error: &git2::Error) -> Fault {
         Fault::Fatal(SourceError::Repository {
             repository: self.name.to_owned(),
-            detail: error.message().to_owned(),
+            detail: memory::told(error),
         })
     }
 
@@ -119,36 +137,53 @@ impl CommitTree<'_> {
         Ok(object.data().to_vec())
     }
 
-    fn check_size(&self, id: Oid, limit: u64) -> Result<(), Fault> {
+    fn check_size(&self, id: Oid, limit: u64) -> Result<u64, Fault> {
         let header = self.objects.read_header(id);
         let (size, _) = header.map_err(|error| self.fatal(&error))?;
         if size as u64 > limit {
             return Err(Fault::too_large(limit));
         }
-        Ok(())
+        Ok(size as u64)
     }
 
-    fn tree(&self, id: Oid) -> Result<git2::Tree<'_>, Fault> {
-        self.check_size(id, self.limit)?;
+    /// Opens a directory. The last ones are kept: their files are read one after the other.
+    fn tree(&mut self, id: Oid) -> Result<git2::Tree<'r>, Fault> {
+        if let Some(tree) = self.open.get(&id) {
+            return Ok(tree.clone());
+        }
+        let size = self.check_size(id, TREE_BYTES)?;
+        self.opened_bytes = self.opened_bytes.saturating_add(size);
+        if self.opened_bytes > TREES_BYTES {
+            let message = format!(
+                "was not read: the directories on the way to the manifests are larger than {TREES_BYTES} bytes together"
+            );
+            return Err(Fault::entry(message));
+        }
         let tree = self.repository.find_tree(id);
-        tree.map_err(|error| self.fatal(&error))
+        let tree = tree.map_err(|error| self.fatal(&error))?;
+        self.open_bytes = self.open_bytes.saturating_add(size);
+        if self.open_bytes > OPEN_BYTES {
+            self.open.clear();
+            self.open_bytes = size;
+        }
+        self.open.insert(id, tree.clone());
+        Ok(tree)
     }
 
     /// Finds an entry by a path that is free of links.
-    fn entry(&self, path: &Path) -> Result<(Oid, Kind), Fault> {
-        let mut found = (self.root, Kind::Directory);
+    fn entry(&mut self, path: &Path) -> Result<Oid, Fault> {
+        let mut found = self.root;
         for part in path {
-            let tree = self.tree(found.0)?;
-            found = match tree.get_name_bytes(part.as_bytes()) {
-                Some(entry) => (entry.id(), kind(&entry)),
-                None => return Err(Fault::entry("is not in the commit")),
-            };
+            let tree = self.tree(found)?;
+            let entry = tree.get_name_bytes(part.as_bytes());
+            let damaged = || Fault::entry("is listed in the commit and cannot be found there");
+            found = entry.ok_or_else(damaged)?.id();
         }
         Ok(found)
     }
 
     /// Follows a path from the root of the commit, and all links on it.
-    fn follow(&self, path: &Path) -> Result<Target, Fault> {
+    fn follow(&mut self, path: &Path) -> Result<Target, Fault> {
         let parts = |path: &Path| -> Vec<OsString> {
             path.as_os_str()
                 .as_bytes()
@@ -185,7 +220,9 @@ impl CommitTree<'_> {
                     if hops > HOPS {
                         return Err(Fault::entry("is a symbolic link that leads in a circle"));
                     }
+                    self.links.check()?;
                     let target = self.object(id, ObjectType::Blob, LINK_BYTES as u64)?;
+                    self.links.count(target.len());
                     if target.starts_with(b"/") {
                         return Err(Fault::leads_out());
                     }
@@ -232,9 +269,9 @@ fn kind(entry: &git2::TreeEntry<'_>) -> Kind {
 
 impl Tree for CommitTree<'_> {
     fn list(&mut self, directory: &Path, room: usize) -> Result<Vec<Entry>, Fault> {
-        let (id, _) = self.entry(directory)?;
-        let tree = self.tree(id)?;
-        Ok(tree
+        let id = self.entry(directory)?;
+        Ok(self
+            .tree(id)?
             .iter()
             .take(room.saturating_add(1))
             .map(|entry| Entry {
@@ -249,7 +286,7 @@ impl Tree for CommitTree<'_> {
     }
 
     fn read(&mut self, file: &Path, limit: u64) -> Result<Vec<u8>, Fault> {
-        let (id, _) = self.entry(file)?;
+        let id = self.entry(file)?;
         self.object(id, ObjectType::Blob, limit)
     }
 }

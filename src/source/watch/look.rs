@@ -10,11 +10,13 @@ use super::mounts::remote_type;
 use super::scan::scan;
 use super::watches::Watches;
 use super::{Mode, Reason};
+use crate::source::Limits;
 use crate::source::directory::DirectorySource;
 
 /// A path, and what was last seen there.
 pub(super) struct Lookout {
     source: DirectorySource,
+    limits: Limits,
     keys: RandomState,
     watches: Result<Watches, Reason>,
     remote: Option<String>,
@@ -22,11 +24,16 @@ pub(super) struct Lookout {
 }
 
 impl Lookout {
-    pub(super) fn new(source: DirectorySource, bell: Arc<Notify>) -> Self {
+    pub(super) fn new(source: DirectorySource, limits: Limits, bell: Arc<Notify>) -> Self {
         // Fails for the empty path, which stays what it is: nothing.
         let path = path::absolute(&source.path).unwrap_or_else(|_| source.path.clone());
         Self {
             source: DirectorySource { path, ..source },
+            // Contents are not read, so that only names need a bound; `entries` and `depth` give it.
+            limits: Limits {
+                files: usize::MAX,
+                ..limits
+            },
             keys: RandomState::new(),
             watches: Watches::new(bell),
             remote: None,
@@ -36,7 +43,8 @@ impl Lookout {
 
     /// Looks, and tells whether anything is other than the last time. Blocks.
     pub(super) fn look(&mut self) -> bool {
-        let seen = scan(&self.source, &self.keys, &mut |directory, name| {
+        let (source, limits) = (&self.source, &self.limits);
+        let seen = scan(source, limits, &self.keys, &mut |directory, name| {
             if let Ok(watches) = &mut self.watches {
                 watches.arm(directory, name);
             }

@@ -7,7 +7,6 @@
 mod hub;
 mod interests;
 mod look;
-mod lookup;
 mod mounts;
 mod quiet;
 mod scan;
@@ -23,6 +22,7 @@ use tokio::time::sleep;
 
 use look::Lookout;
 
+use super::Limits;
 use super::directory::DirectorySource;
 
 /// When a follower speaks.
@@ -103,12 +103,13 @@ impl Follower {
     /// Follows a directory with all that is below it, or a file. The path need not exist yet, and may become another one:
     /// deleted, recreated, renamed over, or behind links that are swapped.
     ///
-    /// Needs a tokio runtime.
-    pub fn start(source: impl Into<DirectorySource>, timing: Timing) -> Self {
+    /// Looks no further than `limits` let its reader. Needs a tokio runtime.
+    pub fn start(source: impl Into<DirectorySource>, limits: &Limits, timing: Timing) -> Self {
         let changes = Arc::new(Notify::new());
         let (tell_mode, mode) = watch::channel(Mode::Notified);
         tokio::spawn(follow(
             source.into(),
+            limits.clone(),
             timing,
             Arc::clone(&changes),
             tell_mode,
@@ -132,12 +133,13 @@ impl Follower {
 
 async fn follow(
     source: DirectorySource,
+    limits: Limits,
     timing: Timing,
     changes: Arc<Notify>,
     mode: watch::Sender<Mode>,
 ) {
     let bell = Arc::new(Notify::new());
-    let mut lookout = Lookout::new(source, Arc::clone(&bell));
+    let mut lookout = Lookout::new(source, limits, Arc::clone(&bell));
     let mut is_news = true;
     loop {
         let looked = tokio::task::spawn_blocking(move || {

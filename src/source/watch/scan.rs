@@ -6,10 +6,10 @@ use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomS
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::lookup::{OnTheWay, Step, resolve};
 use crate::source::Limits;
 use crate::source::directory::DirectorySource;
 use crate::source::disk::{Disk, stamp};
+use crate::source::lookup::{OnTheWay, Step, resolve};
 use crate::source::names::is_kustomization;
 use crate::source::overlay::{follow, gather};
 use crate::source::tree::{Entry, Fault, Target, Tree};
@@ -28,7 +28,12 @@ pub(super) struct Seen {
 }
 
 /// Looks at a source and all that belongs to it.
-pub(super) fn scan(source: &DirectorySource, keys: &RandomState, arm: &mut Arm<'_>) -> Seen {
+pub(super) fn scan(
+    source: &DirectorySource,
+    limits: &Limits,
+    keys: &RandomState,
+    arm: &mut Arm<'_>,
+) -> Seen {
     let mut notes = Notes {
         hasher: keys.build_hasher(),
         arm,
@@ -38,11 +43,6 @@ pub(super) fn scan(source: &DirectorySource, keys: &RandomState, arm: &mut Arm<'
     let device = found.as_ref().map(|(metadata, _)| metadata.dev());
     match found {
         Some((metadata, root)) if metadata.is_dir() => {
-            // Contents are not read, so that only names need a bound; `entries` and `depth` give it.
-            let limits = Limits {
-                files: usize::MAX,
-                ..Limits::default()
-            };
             let mut tree = Looked {
                 disk: Disk::new(&root),
                 root: &root,
@@ -52,9 +52,9 @@ pub(super) fn scan(source: &DirectorySource, keys: &RandomState, arm: &mut Arm<'
             let folder = source.folder.as_deref().unwrap_or_default();
             if let Some(start) = follow(Path::new(""), folder)
                 && let Ok(start) = tree.resolve(&start)
-                && let Ok(None) = gather(&mut tree, &start.path, &source.values_files, &limits)
+                && let Ok(None) = gather(&mut tree, &start.path, &source.values_files, limits)
             {
-                let _ = walk(&mut tree, &start.path, &limits);
+                let _ = walk(&mut tree, &start.path, limits);
             }
         }
         Some((metadata, _)) => stamp(&metadata).hash(&mut notes.hasher),

@@ -8,7 +8,7 @@ use super::*;
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn follower(path: &Path) -> Follower {
-    Follower::start(path.to_owned(), Timing::default())
+    Follower::start(path.to_owned(), &Limits::default(), Timing::default())
 }
 
 /// The clock is paused: an hour takes no time, but the looks that fall into it are taken. What is expected here is expected of
@@ -47,6 +47,25 @@ async fn a_path_that_does_not_exist_yet_is_followed() {
     assert!(timeout(HOUR, follower.changed()).await.is_err());
     fs::create_dir_all(&path).unwrap();
     assert!(timeout(HOUR, follower.changed()).await.is_ok());
+}
+
+/// What a Config lets the reader read is followed.
+#[tokio::test(start_paused = true)]
+async fn folders_as_deep_as_the_limits_allow_are_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let deep = directory.path().join("d/".repeat(70));
+    fs::create_dir_all(&deep).unwrap();
+    for (depth, is_followed) in [(64, false), (70, true)] {
+        let limits = Limits {
+            depth,
+            ..Limits::default()
+        };
+        let mut follower = Follower::start(directory.path().to_owned(), &limits, Timing::default());
+        follower.changed().await;
+        fs::write(deep.join(format!("{depth}.yaml")), "a").unwrap();
+        let heard = timeout(HOUR, follower.changed()).await.is_ok();
+        assert_eq!(heard, is_followed, "{depth}");
+    }
 }
 
 #[test]

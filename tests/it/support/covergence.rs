@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -91,6 +92,35 @@ impl Run {
     /// Runs it to a good end.
     pub fn ok(self) -> Output {
         self.code(0)
+    }
+
+    /// With so many KiB of memory: the kernel gives no more, and without it the process dies.
+    pub fn limited(self, kib: u64) -> Self {
+        let script = format!("ulimit -d {kib}; exec \"$@\"");
+        self.started_by("sh", &["-c", &script, "sh"])
+    }
+
+    /// Without the superuser's right to read whatever he likes; others have none.
+    pub fn without_override(self) -> Self {
+        match self.home.path().metadata().unwrap().uid() {
+            0 => self.started_by(
+                "setpriv",
+                &["--bounding-set=-dac_override,-dac_read_search"],
+            ),
+            _ => self,
+        }
+    }
+
+    fn started_by(self, program: &str, arguments: &[&str]) -> Self {
+        let Self { command, home } = self;
+        let mut by = Command::new(program);
+        by.args(arguments)
+            .arg(command.get_program())
+            .args(command.get_args())
+            .env_clear();
+        let variables = command.get_envs();
+        by.envs(variables.filter_map(|(name, value)| Some((name, value?))));
+        Self { command: by, home }
     }
 
     /// The command, and the home that it needs as long as it runs.

@@ -128,6 +128,7 @@ pub fn settings(ns: &Namespace, source: &Source) -> Settings {
         target_namespace: ns.name.clone(),
         cluster_domain: "cluster.local".into(),
         concurrency: 8,
+        limits: covergence::load::Limits::default(),
     }
 }
 

@@ -35,7 +35,7 @@ use crate::api::condition::ConditionStatus;
 use crate::api::names::SYNC;
 use crate::api::sync::SyncSpec;
 use crate::cluster::{Cluster, ClusterError, EventType, Kind, NamespaceState};
-use crate::load::{Limits, Readings, Snapshot};
+use crate::load::{Readings, Snapshot};
 use crate::metrics::SyncInfo;
 use crate::plan::Body;
 use crate::reconcile::compute::compute;
@@ -244,7 +244,7 @@ impl Unit {
                 ..settings.clone()
             };
             entry.missed.store(false, Ordering::Release);
-            let loaded = compute(|| readings.load(&snapshot, &Limits::default()));
+            let loaded = compute(|| readings.load(&snapshot, &settings.limits));
             self.context.metrics.files_parsed(loaded.parsed);
             let planned = plan_loaded(access, &snapshot, loaded, &settings).await?;
             let mut steps = planned.plan.steps.iter();
@@ -273,6 +273,7 @@ impl Unit {
             account: account.or(said.defaults.service_account.as_ref()).cloned(),
             directories: said.defaults.directories.clone(),
             options: spec::options(live, spec, &said.defaults)?,
+            limits: said.defaults.limits.source.clone(),
         };
         let source = match entry.source.get().filter(|source| source.asked == asked) {
             Some(source) => {

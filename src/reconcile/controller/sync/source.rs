@@ -30,6 +30,8 @@ pub struct Asked {
     pub directories: Vec<PathBuf>,
     /// What it is built with, if it has to be.
     pub options: Options,
+    /// What is too much.
+    pub limits: Limits,
 }
 
 /// What is followed.
@@ -46,8 +48,6 @@ pub enum Followed {
 pub struct Reading {
     /// Where repositories are kept between fetches.
     pub cache_dir: PathBuf,
-    /// What is too much.
-    pub limits: Limits,
     /// Builds overlays.
     pub builder: Arc<Builder>,
     /// How many sources are read at once: each takes a thread, and memory for all its files.
@@ -108,7 +108,7 @@ impl Source {
         let (looks, requests) = mpsc::channel(1);
         let is_written_to = matches!(followed, Followed::Directory(_));
         let task = Task {
-            options: asked.options.clone(),
+            asked: asked.clone(),
             followed,
             reading,
             latest: sender,
@@ -166,8 +166,8 @@ impl Source {
 }
 
 struct Task {
+    asked: Asked,
     followed: Followed,
-    options: Options,
     reading: Reading,
     latest: watch::Sender<Option<Found>>,
 }
@@ -179,7 +179,10 @@ impl Task {
         news: impl Fn() + Send + Sync,
     ) {
         let mut follower = match &self.followed {
-            Followed::Directory(source) => Some(Follower::start(source.clone(), Timing::default())),
+            Followed::Directory(source) => {
+                let limits = &self.asked.limits;
+                Some(Follower::start(source.clone(), limits, Timing::default()))
+            }
             Followed::Git(..) => None,
         };
         let mut failed = 0;
@@ -231,9 +234,9 @@ impl Task {
         let Ok(_permit) = self.reading.at_once.acquire().await else {
             return false;
         };
-        let (followed, reading) = (self.followed.clone(), self.reading.clone());
-        let options = self.options.clone();
-        let read = move || read(&followed, &options, &reading, known.as_deref());
+        let (asked, followed) = (self.asked.clone(), self.followed.clone());
+        let reading = self.reading.clone();
+        let read = move || read(&followed, &asked, &reading, known.as_deref());
         let Ok(found) = tokio::task::spawn_blocking(read).await else {
             tracing::error!("reading a source ended badly");
             return false;
@@ -277,20 +280,30 @@ fn spread(pause: Duration) -> Duration {
 /// Reads a source, and builds it where it has to be; nothing when it still holds the known revision.
 fn read(
     followed: &Followed,
-    options: &Options,
+    asked: &Asked,
     reading: &Reading,
     known: Option<&str>,
 ) -> Result<Option<Snapshot>, ReadError> {
     let Reading {
         cache_dir,
-        limits,
         metrics,
         builder,
         ..
     } = reading;
+    let Asked {
+        directories,
+        limits,
+        options,
+        ..
+    } = asked;
     let found = match followed {
-        Followed::Directory(source) => directory::find(source, limits)?,
+        Followed::Directory(source) => directory::find_within(source, directories, limits)?,
         Followed::Git(source, _) => {
+            let local = source.url.local_path();
+            if let Some(path) = local.filter(|path| !directory::is_within(path, directories)) {
+                let path = path.to_owned();
+                return Err(SourceError::NotAllowed { path }.into());
+            }
             if let Some(known) = known {
                 let revision = git::check(source, cache_dir, limits);
                 metrics.git_checked(match &revision {

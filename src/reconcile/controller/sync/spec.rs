@@ -14,8 +14,8 @@ use crate::api::sync::{self, HelmSource, SHORTEST_INTERVAL, SyncSpec};
 use crate::overlay::{Options, Values};
 use crate::plan::Limit;
 use crate::policy::{Asked, User};
-use crate::reconcile::Settings;
-use crate::source::directory::DirectorySource;
+use crate::reconcile::{Limits, Settings};
+use crate::source::directory::{DirectorySource, is_within};
 use crate::source::git::{Credentials, GitSource, RepositoryUrl};
 
 /// How often a repository is asked for news when nobody says: what Flux's and Argo CD's users are used to, or less.
@@ -42,6 +42,8 @@ pub struct Defaults {
     pub service_account: Option<String>,
     /// Namespace of the controller itself.
     pub home: String,
+    /// How much of a source is read.
+    pub limits: Limits,
 }
 
 /// Gives the settings of a run.
@@ -89,6 +91,7 @@ pub fn settings(
         }),
         user: account.map(|account| User::service_account(&sync.name.namespace, account)),
         concurrency: defaults.concurrency,
+        limits: defaults.limits.load.clone(),
     })
 }
 
@@ -206,10 +209,8 @@ fn values_files(helm: Option<&HelmSource>) -> &[String] {
 
 /// A Sync is written by whoever may write Syncs, who must not read files of this machine by that.
 fn allowed(field: &str, path: &Path, directories: &[PathBuf]) -> Result<(), Problem> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let dotted = path.components().any(|part| part.as_os_str() == "..");
-    let within = |root: &PathBuf| real(path).starts_with(real(root));
-    if path.is_absolute() && !dotted && directories.iter().any(within) {
+    if path.is_absolute() && !dotted && is_within(path, directories) {
         return Ok(());
     }
     Err(Problem::stalled(
