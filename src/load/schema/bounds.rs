@@ -1,4 +1,4 @@
-//! Bounds that a CRD's schema sets: allowed values, least and greatest, length, number of items, items that differ.
+//! Bounds that a CRD's schema sets: allowed values, least and greatest, length, pattern, number of items, items that differ.
 
 use std::collections::BTreeMap;
 
@@ -46,8 +46,13 @@ impl<'d> Walk<'d> {
                 }
                 self.multiple(at, value, schema);
             }
-            NodeKind::String(text) if schema.length != (None, None) => {
-                self.size(at, text.chars().count(), schema.length, "character");
+            NodeKind::String(text) => {
+                if schema.length != (None, None) {
+                    self.size(at, text.chars().count(), schema.length, "character");
+                }
+                if let Some(pattern) = schema.pattern.as_ref().and_then(|it| it.refuses(text)) {
+                    self.find(at, format!("`{}` must match `{pattern}`", self.name()));
+                }
             }
             NodeKind::List(items) => {
                 self.size(at, items.len(), schema.count, "item");
@@ -56,7 +61,7 @@ impl<'d> Walk<'d> {
                 }
             }
             NodeKind::Map(entries) => self.size(at, entries.len(), schema.size, "field"),
-            NodeKind::Null | NodeKind::Bool(_) | NodeKind::String(_) => {}
+            NodeKind::Null | NodeKind::Bool(_) => {}
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::pattern::Pattern;
 use super::shape::{Inner, Shape};
 use crate::api::Scope;
 
@@ -41,6 +42,8 @@ pub(super) struct Custom {
     pub maximum: Option<(f64, bool)>,
     /// Least and greatest number of characters.
     pub length: (Option<u64>, Option<u64>),
+    /// What a text must match.
+    pub pattern: Option<Pattern>,
     /// Least and greatest number of items.
     pub count: (Option<u64>, Option<u64>),
     /// Least and greatest number of fields.
@@ -51,7 +54,7 @@ pub(super) struct Custom {
     pub unique: Option<Unique>,
     /// `allOf`, `anyOf`, `oneOf` and `not`.
     pub forms: Forms,
-    /// Whether it says things that are not checked here, such as a `pattern`.
+    /// Whether it says things that are not always checked here, such as a `pattern`.
     opaque: bool,
     /// Whether the server fills anything in further down, which forms may ask for.
     fills: bool,
@@ -180,6 +183,7 @@ impl Custom {
             minimum: limit("minimum").map(|n| (n, !flag("exclusiveMinimum"))),
             maximum: limit("maximum").map(|n| (n, !flag("exclusiveMaximum"))),
             length: (count("minLength"), count("maxLength")),
+            pattern: get("pattern").and_then(Value::as_str).map(Pattern::new),
             count: (count("minItems"), count("maxItems")),
             size: (count("minProperties"), count("maxProperties")),
             multiple: limit("multipleOf").filter(|n| *n > 0.0),

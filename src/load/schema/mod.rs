@@ -11,6 +11,7 @@ mod custom;
 mod forms;
 mod kinds;
 mod nesting;
+mod pattern;
 mod quantities;
 mod quantity;
 mod shape;

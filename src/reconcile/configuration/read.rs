@@ -146,12 +146,18 @@ impl<'a> Sorted<'a> {
     /// Tells whether a document has no error, and notes those it has.
     fn is_sound(&mut self, document: &Document, faults: Vec<(Position, String)>) -> bool {
         let mut found = self.schemas.check(document);
-        // What has the wrong type or name need not be looked at any closer.
-        if found.is_empty() {
-            found.extend(faults.into_iter().map(|(position, message)| Diagnostic {
-                position: Some(position),
-                ..Diagnostic::error_at(&document.origin, message)
-            }));
+        let fits = found.is_empty();
+        for (position, message) in faults {
+            // Our words for a value say more than that it does not match a pattern. Besides that, what has the wrong type or
+            // name need not be looked at any closer.
+            let others = found.len();
+            found.retain(|d| d.position != Some(position));
+            if fits || found.len() < others {
+                found.push(Diagnostic {
+                    position: Some(position),
+                    ..Diagnostic::error_at(&document.origin, message)
+                });
+            }
         }
         let is_sound = found.iter().all(|d| d.severity != Severity::Error);
         self.findings.extend(found);
