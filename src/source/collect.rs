@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::names::shown;
-use super::tree::Fault;
+use super::tree::{Entry, Fault, Tree};
 use super::{Limits, SourceError};
 use crate::load::{Diagnostic, Severity, SourceFile};
 
@@ -48,17 +48,34 @@ impl Collected {
         self.full
     }
 
-    /// Number of directory entries that may still be looked at.
-    pub(super) fn room(&self) -> usize {
-        self.limits.entries.saturating_sub(self.entries)
-    }
-
-    pub(super) fn count_entries(&mut self, entries: usize) {
-        self.entries = self.entries.saturating_add(entries);
-        let most = self.limits.entries;
+    /// Lists a directory that is so deep in the source, the last name first; gives nothing, and says why, when that is too deep
+    /// or it cannot be listed. `name` is its path as shown, `real` its path in the tree.
+    pub(super) fn list<T: Tree>(
+        &mut self,
+        tree: &mut T,
+        (name, real): (&Path, &Path),
+        depth: usize,
+    ) -> Result<Vec<Entry>, SourceError> {
+        let Limits {
+            depth: deepest,
+            entries: most,
+            ..
+        } = self.limits;
+        if depth > deepest {
+            let message = format!("is more than {deepest} directories deep");
+            self.error(name, message, None);
+            return Ok(Vec::new());
+        }
+        let mut entries = match tree.list(real, most.saturating_sub(self.entries)) {
+            Ok(entries) => entries,
+            Err(fault) => return self.fault(name, fault).map(|()| Vec::new()),
+        };
+        self.entries = self.entries.saturating_add(entries.len());
         if self.entries > most {
             self.overflow(format!("the source has more than {most} directory entries"));
         }
+        entries.sort_by(|a, b| b.name.cmp(&a.name));
+        Ok(entries)
     }
 
     /// Tells whether an entry's paths are short enough to keep, and says so if they are not. `name` and `real` are those of its

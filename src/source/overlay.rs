@@ -177,20 +177,7 @@ impl<T: Tree> Gathering<'_, T> {
             if self.collected.is_full() || !self.seen.insert(name.clone()) {
                 continue;
             }
-            if depth > self.limits.depth {
-                let message = format!("is more than {} directories deep", self.limits.depth);
-                self.collected.error(&name, message, None);
-                continue;
-            }
-            let mut entries = match self.tree.list(&real, self.collected.room()) {
-                Ok(entries) => entries,
-                Err(fault) => {
-                    self.collected.fault(&name, fault)?;
-                    continue;
-                }
-            };
-            self.collected.count_entries(entries.len());
-            entries.sort_by(|a, b| b.name.cmp(&a.name));
+            let entries = self.collected.list(self.tree, (&name, &real), depth)?;
             for entry in entries.into_iter().filter(|entry| !is_foreign(&entry.name)) {
                 if self.collected.is_full() || !self.collected.fits(&name, &real, &entry.name) {
                     continue;

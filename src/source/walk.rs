@@ -73,21 +73,8 @@ impl<'a, T: Tree> Walk<'a, T> {
             if self.collected.is_full() || !self.seen.insert(real.clone()) {
                 continue;
             }
-            if depth > self.limits.depth {
-                let message = format!("is more than {} directories deep", self.limits.depth);
-                self.collected.error(&name, message, None);
-                continue;
-            }
-            let mut entries = match self.tree.list(&real, self.collected.room()) {
-                Ok(entries) => entries,
-                Err(fault) => {
-                    self.collected.fault(&name, fault)?;
-                    continue;
-                }
-            };
-            self.collected.count_entries(entries.len());
             // Backwards, because the last directory pushed is the first one read.
-            entries.sort_by(|a, b| b.name.cmp(&a.name));
+            let mut entries = self.collected.list(self.tree, (&name, &real), depth)?;
             if self.is_rendered_chart(&name, &entries) {
                 continue;
             }

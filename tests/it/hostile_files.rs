@@ -8,9 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::Value;
-
-use crate::support::covergence::{Output, Run};
+use crate::support::covergence::Run;
 use crate::support::git::{Work, command};
 use crate::support::lab::api;
 use crate::support::manifest::config_map;
@@ -22,17 +20,6 @@ const OK: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ok}\n";
 /// `covergence validate`, which needs no cluster.
 fn validate(path: &Path) -> Run {
     Run::new(&["validate", "-n", "default"]).arg(path)
-}
-
-/// Severity, file and message of each diagnostic.
-fn told(output: &Output) -> Vec<String> {
-    let diagnostics = output.json()["diagnostics"].as_array().unwrap().clone();
-    let text = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
-    let line = |it: &Value| {
-        let (severity, file) = (text(it, "severity"), text(it, "file"));
-        format!("{severity} {file}: {}", text(it, "message"))
-    };
-    diagnostics.iter().map(line).collect()
 }
 
 #[test]
@@ -93,7 +80,7 @@ fn what_is_no_regular_file_is_not_opened() {
     }
     expected.push("error socket.json: is a socket, not a regular file; it was not opened");
     let output = validate(source.path()).args(&["-o", "json"]).code(1);
-    assert_eq!(told(&output), expected);
+    assert_eq!(output.told(), expected);
     assert_eq!(output.json()["objects"], 1);
 }
 
@@ -157,7 +144,7 @@ fn paths_that_are_too_long_fail_alone() {
     fs::create_dir_all(&nested).unwrap();
     fs::write(nested.join("a.yaml"), "]").unwrap();
     let output = validate(source.path()).args(&["-o", "json"]).code(1);
-    let told = told(&output);
+    let told = output.told();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[0].ends_with("; it was not read") && told[0].contains("begins a path of 4"));
     assert!(
@@ -195,12 +182,12 @@ fn long_links_end_at_a_bound() {
     let last =
         "error link99: was not followed: the source has too many long symbolic links".to_owned();
     let output = validate(work.path()).args(&["-o", "json"]).code(1);
-    assert!(told(&output).contains(&last), "{:?}", told(&output));
+    assert!(output.told().contains(&last), "{:?}", output.told());
     assert_eq!(output.json()["objects"], 2);
     work.commit("one");
     let git = ["validate", "-n", "default", "-o", "json", "--git"];
     let output = Run::new(&git).arg(work.path()).code(1);
-    assert!(told(&output).contains(&last), "{:?}", told(&output));
+    assert!(output.told().contains(&last), "{:?}", output.told());
     assert_eq!(output.json()["objects"], 2);
 }
 
@@ -227,7 +214,7 @@ fn what_may_not_be_read_is_told_and_the_rest_goes_on() {
     set("closed", 0o700);
     let denied = "Permission denied (os error 13)";
     assert_eq!(
-        told(&output),
+        output.told(),
         [
             format!("error closed/a.yaml: cannot be read: {denied}"),
             format!("error file.yaml: cannot be read: {denied}"),
@@ -329,7 +316,7 @@ fn c44_c45_what_a_checkout_lacks_is_told_and_prunes_nothing() {
     ]);
     let output = sync(&at).code(2);
     assert_eq!(
-        told(&output),
+        output.told(),
         ["error module: is a submodule, which is not fetched"]
     );
     let git = |arguments: &[&str]| {
@@ -343,7 +330,7 @@ fn c44_c45_what_a_checkout_lacks_is_told_and_prunes_nothing() {
     .unwrap();
     let output = sync(&at).code(2);
     assert_eq!(
-        told(&output),
+        output.told(),
         [
             "error a.yaml: is left out by a sparse checkout (1 more like it)",
             "error module: is a submodule, which is not fetched",
@@ -358,7 +345,7 @@ fn c44_c45_what_a_checkout_lacks_is_told_and_prunes_nothing() {
     .unwrap();
     let output = sync(&at).code(2);
     assert_eq!(
-        told(&output),
+        output.told(),
         [
             "error a.yaml: is left out by a sparse checkout (1 more like it)",
             "error module: is a submodule, which is not fetched",

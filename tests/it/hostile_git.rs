@@ -3,10 +3,9 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use serde_json::Value;
 use sha1::{Digest as _, Sha1};
 
-use crate::support::covergence::{Output, Run};
+use crate::support::covergence::Run;
 use crate::support::git::Work;
 use crate::support::server::{Server, free_port};
 
@@ -15,17 +14,6 @@ const OK: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ok}\n";
 fn validate(work: &Work, reference: &str) -> Run {
     let arguments = ["validate", "-n", "default", "--ref", reference, "--git"];
     Run::new(&arguments).arg(work.path())
-}
-
-/// Severity, file and message of each diagnostic.
-fn told(output: &Output) -> Vec<String> {
-    let diagnostics = output.json()["diagnostics"].as_array().unwrap().clone();
-    let text = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
-    let line = |it: &Value| {
-        let (severity, file) = (text(it, "severity"), text(it, "file"));
-        format!("{severity} {file}: {}", text(it, "message"))
-    };
-    diagnostics.iter().map(line).collect()
 }
 
 /// A tree with these entries, whatever their names; git's own commands take fewer.
@@ -129,7 +117,11 @@ fn an_overlay_holds_no_names_that_are_paths() {
     let long = format!("error {}", "n".repeat(64));
     let slash = "error .: holds a name with a slash in it, which was not read";
     assert_eq!(
-        told(&validate(&work, &commit).arg("-o").arg("json").code(1)),
+        validate(&work, &commit)
+            .arg("-o")
+            .arg("json")
+            .code(1)
+            .told(),
         [
             slash,
             slash,
@@ -163,7 +155,7 @@ fn a_tree_of_long_paths_takes_no_more_than_its_limit() {
         .args(&["-o", "json"])
         .code(1);
     assert_eq!(
-        told(&output),
+        output.told(),
         ["error .: the source's paths are longer than 33554432 bytes together"]
     );
     // The same below a name of 60 kB, which is not even begun.
@@ -180,7 +172,7 @@ fn a_tree_of_long_paths_takes_no_more_than_its_limit() {
         .code(1);
     let begin = "d".repeat(64);
     assert_eq!(
-        told(&output),
+        output.told(),
         [format!(
             "error {begin}: begins a path of 60001 bytes, more than 4096; it was not read"
         )]
@@ -208,7 +200,7 @@ fn c45_a_submodule_with_or_without_an_address_is_an_error_where_manifests_are_lo
     work.git(&["add", ".gitmodules"]);
     work.git(&["commit", "-q", "-m", "two"]);
     let output = validate(&work, "main").args(&["-o", "json"]).code(1);
-    let told = told(&output);
+    let told = output.told();
     assert_eq!(
         told,
         ["with", "without"].map(|it| format!("error {it}: is a submodule, which is not fetched"))

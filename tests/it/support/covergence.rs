@@ -232,6 +232,16 @@ impl Output {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
+    /// Severity, file and message of each diagnostic.
+    pub fn told(&self) -> Vec<String> {
+        let diagnostics = self.json()["diagnostics"].as_array().unwrap().clone();
+        let line = |it: &Value| {
+            let (severity, file) = (text(&it["severity"]), text(&it["file"]));
+            format!("{severity} {file}: {}", text(&it["message"]))
+        };
+        diagnostics.iter().map(line).collect()
+    }
+
     /// All steps, in order.
     pub fn steps(&self) -> Vec<Value> {
         self.json()["steps"].as_array().unwrap().clone()
