@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Where etcd, kube-apiserver and kube-controller-manager come from.
+# Where etcd, kube-apiserver, kube-controller-manager, and what a node needs, come from.
 
 # Prints the folder, after making sure that it is complete.
 assets_folder() {
@@ -38,7 +38,10 @@ built_assets() {
 }
 
 complete_assets() {
-  [[ -x $1/etcd && -x $1/kube-apiserver && -x $1/kube-controller-manager ]]
+  local program
+  for program in etcd kube-apiserver kube-controller-manager kube-scheduler kubelet; do
+    [[ -x $1/$program ]] || return 1
+  done
 }
 
 # Prints the path, or fails: envtest's own archives do not hold this one.
