@@ -41,23 +41,34 @@
 //! What was read comes from peers that nobody has to trust. Every [`ProtocolError`] has the byte that it is about; what came before
 //! that byte is kept. Nothing is allocated for what was announced, only for what has arrived, and [`Limits`] bound that.
 
+mod agent;
 mod block;
+mod collect;
 mod decode;
 pub mod encode;
 mod error;
 mod file;
+mod follow;
 mod java_string;
 mod limits;
+mod peer;
 mod probes;
 mod store;
+mod tally;
 #[cfg(test)]
 mod tests;
 
+pub use self::agent::{Agent, AgentError, Dump};
 pub use self::block::{Block, ClassId, ExecutionData, ExecutionRef, SessionInfo};
+pub use self::collect::{
+    Collected, Collection, PodDump, PodFailure, PodResult, Request, collect,
+};
 pub use self::decode::{Decoder, Dialect};
 pub use self::error::{Fault, ProtocolError, StreamError};
 pub use self::file::{LocatedMismatch, ReadError, Taken, read_exec, write_exec};
+pub use self::follow::{Followers, News};
 pub use self::java_string::{JavaStr, JavaString, TooLong};
 pub use self::limits::Limits;
+pub use self::peer::{Dial, Direct, Peer, PeerAddress};
 pub use self::probes::{Probes, ProbesRef};
 pub use self::store::{Growth, Mismatch, Store, Summary};
