@@ -66,6 +66,9 @@ pub enum AgentError {
     /// It says what no agent says.
     #[error("{0}")]
     Protocol(#[from] ProtocolError),
+    /// What it had is collected already.
+    #[error("it is collected, but has not begun anew: {0}")]
+    NotReset(Box<AgentError>),
     /// What all peers have sent would take too much memory.
     #[error("all dumps together take more than {} MiB of memory", .0 >> 20)]
     Full(usize),
@@ -85,6 +88,7 @@ impl AgentError {
             Self::Killed(_) => Self::KILLED,
             Self::Protocol(_) => "Protocol",
             Self::Full(_) => "TooMuch",
+            Self::NotReset(_) => "NotReset",
         }
     }
 }

@@ -221,31 +221,33 @@ impl Collection {
             if let Some(peer) = self.peer(number) {
                 arrived(&peer.name, &dump.store);
             }
-            self.take(number, &dump, result, request.reset);
+            let collected = request.reset && self.is_good(number);
+            self.take(number, &dump, result.is_ok(), request.reset);
+            match result {
+                Err(error) if collected => self.fail(number, &AgentError::NotReset(error.into())),
+                Err(error) => self.fail(number, &error),
+                Ok(()) => false,
+            };
         }
     }
 
-    /// Takes what has come from a peer, and how that ended.
-    pub fn take(
-        &mut self,
-        number: usize,
-        dump: &Dump,
-        result: Result<(), AgentError>,
-        reset: bool,
-    ) -> Growth {
+    fn is_good(&self, number: usize) -> bool {
+        let pod = self.pods.get(number);
+        pod.is_some_and(|pod| pod.failure.is_none())
+    }
+
+    /// Takes what has come from a peer; `whole` if that is all it had, and `reset` if it was told to begin anew.
+    pub fn take(&mut self, number: usize, dump: &Dump, whole: bool, reset: bool) -> Growth {
         let jvm = self.jvm(number, &dump.store);
-        let (growth, added) = match self.tally.add_dump(jvm, &dump.store) {
-            Ok(growth) => (growth, Ok(())),
-            Err(error) => (Growth::default(), Err(error)),
-        };
+        let added = self.tally.add_dump(jvm, &dump.store);
+        let whole = whole && added.is_ok();
         let Some(pod) = self.pods.get_mut(number) else {
-            return growth;
+            return Growth::default();
         };
         pod.jvm = jvm;
-        let failure = result.and(added).err();
         let summary = dump.store.summary();
         // What breaks off says less than what came before.
-        if failure.is_none() || summary.hit > pod.latest.hit {
+        if whole || summary.hit > pod.latest.hit {
             let own = dump.taken.mismatches.iter().map(|it| it.mismatch.clone());
             pod.latest = PodDump {
                 sessions: dump.store.sessions().cloned().collect(),
@@ -255,20 +257,19 @@ impl Collection {
                 mismatches: own.collect(),
                 mismatched: dump.taken.mismatches.len() as u64,
                 same_as: None,
-                reset: reset && failure.is_none(),
+                reset: reset && whole,
             };
         }
-        if pod.is_lost() {
-            return growth;
+        if whole && !pod.is_lost() {
+            pod.failure = None;
         }
-        pod.failure = failure.map(|error| {
-            let message = match reset && pod.failure.is_none() {
-                true => format!("it is collected, but has not begun anew: {error}"),
-                false => error.to_string(),
-            };
-            (error.reason(), message)
-        });
-        growth
+        match added {
+            Ok(growth) => growth,
+            Err(error) => {
+                self.fail(number, &error);
+                Growth::default()
+            }
+        }
     }
 
     /// Finds the same JVM at an address of the other family: a name may resolve to both. Replicas that are told their session's id have
@@ -286,17 +287,20 @@ impl Collection {
         let same = |(other, pod): (usize, &Pod)| {
             let twin = family(&pod.peer).is_some_and(|family| family != own);
             let theirs = pod.latest.sessions.iter().map(session);
-            let met = twin && other != number && theirs.into_iter().any(|it| sessions.contains(&it));
+            let met =
+                twin && other != number && theirs.into_iter().any(|it| sessions.contains(&it));
             met.then_some(pod.jvm)
         };
         let mut pods = self.pods.iter().enumerate();
         pods.find_map(same).unwrap_or(number)
     }
 
-    /// Notes that a peer has not sent all that it had.
-    pub fn fail(&mut self, number: usize, error: &AgentError) {
-        if let Some(pod) = self.pods.get_mut(number).filter(|pod| !pod.is_lost()) {
-            pod.failure = Some((error.reason(), error.to_string()));
+    /// Notes that a peer has not sent all that it had, and tells whether that is news.
+    pub fn fail(&mut self, number: usize, error: &AgentError) -> bool {
+        let failure = Some((error.reason(), error.to_string()));
+        match self.pods.get_mut(number).filter(|pod| !pod.is_lost()) {
+            Some(pod) => std::mem::replace(&mut pod.failure, failure.clone()) != failure,
+            None => false,
         }
     }
 
@@ -318,7 +322,9 @@ impl Collection {
             dump.mismatches.extend(mismatches);
             dump.mismatched += mismatched;
             if let Some(first) = first.get_mut(pod.jvm) {
-                let same = first.replace(first.unwrap_or(number)).and_then(|it| self.peer(it));
+                let same = first
+                    .replace(first.unwrap_or(number))
+                    .and_then(|it| self.peer(it));
                 dump.same_as = same.map(|peer| peer.name.clone());
             }
             let outcome = match &pod.failure {

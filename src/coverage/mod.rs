@@ -49,6 +49,7 @@ pub mod encode;
 mod error;
 mod file;
 mod follow;
+mod host;
 mod java_string;
 mod limits;
 mod peer;
@@ -60,13 +61,12 @@ mod tests;
 
 pub use self::agent::{Agent, AgentError, Dump};
 pub use self::block::{Block, ClassId, ExecutionData, ExecutionRef, SessionInfo};
-pub use self::collect::{
-    Collected, Collection, PodDump, PodFailure, PodResult, Request, collect,
-};
+pub use self::collect::{Collected, Collection, PodDump, PodFailure, PodResult, Request, collect};
 pub use self::decode::{Decoder, Dialect};
 pub use self::error::{Fault, ProtocolError, StreamError};
 pub use self::file::{LocatedMismatch, ReadError, Taken, read_exec, write_exec};
 pub use self::follow::{Followers, News};
+pub use self::host::Host;
 pub use self::java_string::{JavaStr, JavaString, TooLong};
 pub use self::limits::Limits;
 pub use self::peer::{Dial, Direct, Peer, PeerAddress};

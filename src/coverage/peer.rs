@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -81,27 +81,5 @@ impl Dial for Direct {
                 "its address is not known",
             )),
         }
-    }
-}
-
-/// The same address in one form, however it was written: `::ffff:10.0.0.1` is 10.0.0.1.
-#[must_use]
-pub fn canonical(address: SocketAddr) -> SocketAddr {
-    let mapped = match address {
-        SocketAddr::V6(v6) => v6.ip().to_ipv4_mapped(),
-        SocketAddr::V4(_) => None,
-    };
-    match mapped {
-        Some(ip) => SocketAddr::new(ip.into(), address.port()),
-        None => address,
-    }
-}
-
-/// Tells whether it leads to the machine that we are on.
-#[must_use]
-pub fn is_loopback(address: &SocketAddr) -> bool {
-    match address {
-        SocketAddr::V4(v4) => v4.ip().is_loopback(),
-        SocketAddr::V6(v6) => *v6.ip() == Ipv6Addr::LOCALHOST,
     }
 }
