@@ -7,7 +7,7 @@
 //!
 //! | byte | block | what follows |
 //! | --- | --- | --- |
-//! | `01` | header | `C0 C0`, then the version: `10 07` for all of JaCoCo since 0.5 |
+//! | `01` | header | `C0 C0`, then the version: `10 07` for all of JaCoCo since 0.7.5 |
 //! | `10` | session | its id (a string), start and time of the dump (milliseconds since the epoch, 8 bytes each) |
 //! | `11` | class | its id (8 bytes), its name (a string: `a/b/C`, as the VM has it), its probes |
 //! | `20` | done | nothing; ends what an agent answers, and is in no file |
@@ -54,6 +54,8 @@ mod java_string;
 mod limits;
 mod peer;
 mod probes;
+#[cfg(test)]
+mod property_tests;
 mod store;
 mod tally;
 #[cfg(test)]
