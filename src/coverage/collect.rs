@@ -211,10 +211,12 @@ impl Collection {
             .iter()
             .filter_map(|number| Some((*number, self.peer(*number)?.clone())))
             .collect();
-        let dumps = asked.iter().map(async |(number, peer)| {
+        let reading = &reading;
+        // Each owns its peer: a future that borrows it is not known to be `Send` by those who hand it to another thread.
+        let dumps = asked.into_iter().map(|(number, peer)| async move {
             let mut dump = Dump::default();
-            let result = dump_one(dial, peer, request, &reading, &mut dump).await;
-            (*number, dump, result)
+            let result = dump_one(dial, &peer, request, reading, &mut dump).await;
+            (number, dump, result)
         });
         let mut dumps = stream::iter(dumps).buffer_unordered(request.concurrency.max(1));
         while let Some((number, dump, result)) = dumps.next().await {
