@@ -14,4 +14,5 @@ pub mod policy;
 pub mod reconcile;
 pub mod render;
 pub mod source;
+pub mod storage;
 pub mod web;
