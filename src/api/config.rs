@@ -59,9 +59,26 @@ pub struct Config {
     /// ServiceAccount that a Sync acts as when it names none; the controller's own rights when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_service_account: Option<String>,
+    /// Where Campaigns may keep their files.
+    #[serde(default)]
+    pub campaigns: Campaigns,
     /// How much of a source is read before it is called too much.
     #[serde(default)]
     pub limits: Limits,
+}
+
+/// Where Campaigns may keep their files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Campaigns {
+    /// Absolute path of a folder, on a volume that outlives the controller, in which each namespace gets a folder of its own.
+    /// Without one, Campaigns can keep their files in S3 only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<PathBuf>,
+    /// S3 servers, for instance `http://minio.storage:9000`, that Campaigns may name although they have no TLS, or are at a
+    /// loopback or link-local address. All others must be `https://` and elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<String>,
 }
 
 /// Addresses with ports, such as `0.0.0.0:8080` or `[::1]:8080`.

@@ -4,7 +4,7 @@ use kube::CustomResourceExt;
 use serde_json::{Value, json};
 
 use super::names::APPLYSET_PARENT_TYPE;
-use super::{ClosureJVMTarget, Sync};
+use super::{ClosureJVMCampaign, ClosureJVMTarget, Sync};
 
 /// Gives the CRDs in the order in which they are applied, as they are sent to the API server.
 ///
@@ -13,13 +13,14 @@ use super::{ClosureJVMTarget, Sync};
 pub fn crds() -> Result<Vec<Value>, serde_json::Error> {
     let mut target = serde_json::to_value(ClosureJVMTarget::crd())?;
     let mut sync = serde_json::to_value(Sync::crd())?;
-    for crd in [&mut target, &mut sync] {
+    let mut campaign = serde_json::to_value(ClosureJVMCampaign::crd())?;
+    for crd in [&mut target, &mut sync, &mut campaign] {
         key_conditions_by_type(crd);
     }
     if let Some(metadata) = sync.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.insert("labels".into(), json!({ APPLYSET_PARENT_TYPE: "true" }));
     }
-    Ok(vec![target, sync])
+    Ok(vec![target, sync, campaign])
 }
 
 /// Makes `status.conditions` a list map, so that several managers can keep conditions of their own.

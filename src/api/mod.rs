@@ -1,5 +1,6 @@
 //! The contract: kinds, names, annotations, conditions. Plain data, no IO.
 
+pub mod campaign;
 pub mod condition;
 pub mod config;
 mod crd;
@@ -11,6 +12,7 @@ mod spec;
 pub mod sync;
 pub mod target;
 
+pub use campaign::ClosureJVMCampaign;
 pub use config::Config;
 pub use crd::crds;
 pub use duration::parse_duration;

@@ -13,6 +13,8 @@ pub const SYNC: &str = "Sync";
 pub const CONFIG: &str = "Config";
 /// Kind of a Deployment whose coverage is wanted.
 pub const TARGET: &str = "ClosureJVMTarget";
+/// Kind of a collection of a Target's coverage that goes on for a while.
+pub const CAMPAIGN: &str = "ClosureJVMCampaign";
 
 /// Field manager of applied objects and rendered children.
 pub const FIELD_MANAGER: &str = "covergence";
@@ -40,7 +42,7 @@ pub const APPLIED_DIGEST: &str = "closurejvm.io/applied-digest";
 pub const SOURCE: &str = "closurejvm.io/source";
 /// Finalizer of a Sync whose members go with it: it stays until they are gone.
 pub const MEMBERS_FINALIZER: &str = "closurejvm.io/members";
-/// Annotation of a Sync that asks for a run; its value is answered in `status.lastHandledReconcileAt` (as in Flux).
+/// Annotation of a Sync or a Campaign that asks for a run; its value is answered in `status.lastHandledReconcileAt` (as in Flux).
 pub const REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
 /// Annotation of a Sync: the revision whose prunes somebody approves, or [`DELETION`].
 pub const APPROVE_PRUNE: &str = "closurejvm.io/approve-prune";

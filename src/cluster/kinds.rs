@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::read::segment;
 use super::{Cluster, ClusterError};
 use crate::api::names::GROUP;
-use crate::api::{ClosureJVMTarget, GroupKind, Scope, Sync, split_api_version};
+use crate::api::{ClosureJVMCampaign, ClosureJVMTarget, GroupKind, Scope, Sync, split_api_version};
 use crate::metrics::ApiVerb;
 
 /// A kind that the API server serves.
@@ -45,6 +45,14 @@ impl Kind {
     pub fn target() -> Self {
         Self {
             resource: ApiResource::erase::<ClosureJVMTarget>(&()),
+            ..Self::sync()
+        }
+    }
+
+    /// Our own kind `ClosureJVMCampaign`, whether or not the server has it.
+    pub fn campaign() -> Self {
+        Self {
+            resource: ApiResource::erase::<ClosureJVMCampaign>(&()),
             ..Self::sync()
         }
     }

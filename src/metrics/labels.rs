@@ -38,6 +38,8 @@ pub(super) enum Reconciled {
     Sync(SyncName),
     /// Any Target.
     Target,
+    /// Any Campaign.
+    Campaign,
 }
 
 impl EncodeLabelSet for Reconciled {
@@ -49,6 +51,10 @@ impl EncodeLabelSet for Reconciled {
             }
             Self::Target => Kind {
                 kind: "ClosureJVMTarget",
+            }
+            .encode(encoder),
+            Self::Campaign => Kind {
+                kind: "ClosureJVMCampaign",
             }
             .encode(encoder),
         }

@@ -28,7 +28,9 @@ use self::labels::{
 use self::process::Process;
 pub use self::syncs::SyncInfo;
 use self::syncs::Syncs;
-pub use self::words::{ApiVerb, CheckOutcome, FetchOutcome, Queue, WatchState, WebhookOutcome};
+pub use self::words::{
+    ApiVerb, CampaignRun, CheckOutcome, FetchOutcome, Queue, WatchState, WebhookOutcome,
+};
 use crate::api::GroupKind;
 use crate::reconcile::Outcome;
 use crate::web::Provider;
@@ -57,6 +59,7 @@ struct Series {
     git_fetch_seconds: Histogram,
     git_checks: Counters<OfOutcome>,
     files_parsed: Counter,
+    campaign_runs: Counters<OfOutcome>,
     queues: Gauges<OfQueue>,
     api_requests: Counters<OfRequest>,
     webhook_requests: Counters<OfWebhook>,
@@ -82,7 +85,7 @@ impl Default for Metrics {
             reconciles: add(
                 ours,
                 "reconcile_duration_seconds",
-                "How long one reconciliation took, of each Sync and of all Targets",
+                "How long one reconciliation took, of each Sync, of all Targets and of all Campaigns",
                 Family::new_with_constructor(seconds as fn() -> Histogram),
             ),
             syncs,
@@ -127,6 +130,12 @@ impl Default for Metrics {
                 "files_parsed",
                 "Files of sources that were parsed: of a source that is read again, those that have changed",
                 Counter::default(),
+            ),
+            campaign_runs: add(
+                ours,
+                "campaign_runs",
+                "Runs of Campaigns, by how many of the pods have answered",
+                Family::default(),
             ),
             queues: add(
                 ours,
@@ -183,6 +192,18 @@ impl Metrics {
         let family = &self.0.reconciles;
         let target = family.get_or_create(&Reconciled::Target);
         target.observe(took.as_secs_f64());
+    }
+
+    /// Notes how long one look at a Campaign took, and its run if there was one.
+    pub fn campaign_reconciled(&self, took: Duration) {
+        let family = &self.0.reconciles;
+        let campaign = family.get_or_create(&Reconciled::Campaign);
+        campaign.observe(took.as_secs_f64());
+    }
+
+    /// Counts a run of a Campaign.
+    pub fn campaign_run(&self, run: CampaignRun) {
+        count(&self.0.campaign_runs, run.word());
     }
 
     /// Says how a Sync is now, in place of what was said before.

@@ -83,6 +83,8 @@ fn every_series_has_the_name_it_was_promised_under() {
     metrics.git_checked(CheckOutcome::Unchanged);
     metrics.files_parsed(2000);
     metrics.files_parsed(1);
+    metrics.campaign_reconciled(Duration::from_secs(2));
+    metrics.campaign_run(CampaignRun::Partial);
     metrics.set_queue_depth(Queue::Targets, 7);
     metrics.set_queue_depth(Queue::Targets, 3);
     metrics.api_request(ApiVerb::Patch, Some(409));
@@ -102,6 +104,8 @@ fn every_series_has_the_name_it_was_promised_under() {
         "covergence_git_fetch_duration_seconds_sum 2.0",
         r#"covergence_git_checks_total{outcome="unchanged"} 1"#,
         "covergence_files_parsed_total 2001",
+        r#"covergence_reconcile_duration_seconds_count{kind="ClosureJVMCampaign"} 1"#,
+        r#"covergence_campaign_runs_total{outcome="partial"} 1"#,
         r#"covergence_queue_depth{queue="targets"} 3"#,
         r#"covergence_api_requests_total{verb="patch",code="409"} 1"#,
         r#"covergence_api_requests_total{verb="watch",code="<error>"} 1"#,

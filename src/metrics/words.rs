@@ -48,6 +48,8 @@ pub enum Queue {
     Syncs,
     /// Targets whose Services are to be looked at.
     Targets,
+    /// Campaigns that are due for a run.
+    Campaigns,
 }
 
 impl Queue {
@@ -56,6 +58,29 @@ impl Queue {
         match self {
             Self::Syncs => "syncs",
             Self::Targets => "targets",
+            Self::Campaigns => "campaigns",
+        }
+    }
+}
+
+/// What became of a run of a Campaign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CampaignRun {
+    /// All pods have answered, and it is stored.
+    Complete,
+    /// Some have, and it is stored.
+    Partial,
+    /// There was nobody to ask, or it could not be stored.
+    Failed,
+}
+
+impl CampaignRun {
+    /// The word it is written with.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Partial => "partial",
+            Self::Failed => "failed",
         }
     }
 }

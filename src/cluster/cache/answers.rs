@@ -181,15 +181,7 @@ impl Cluster {
     /// # Errors
     /// As the server answers, but for "not found".
     pub async fn sync(&self, namespace: &str, name: &str) -> Result<Option<Value>, ClusterError> {
-        let kind = Kind::sync();
-        let Some(cache) = self.cache_of(&kind) else {
-            return self.get(&kind, Some(namespace), name).await;
-        };
-        let place = BTreeSet::from([(Some(namespace.to_owned()), name.to_owned())]);
-        let found = cache
-            .of::<Whole>(self, &kind, Selection::All, &place)
-            .await?;
-        Ok(found.first().map(|sync| Value::clone(&sync.object)))
+        self.whole(&Kind::sync(), namespace, name).await
     }
 
     /// Reads all Syncs that there are. Those that are watched come without their `managedFields`.
@@ -197,15 +189,54 @@ impl Cluster {
     /// # Errors
     /// As the server answers.
     pub async fn syncs(&self) -> Result<Vec<Arc<Value>>, ClusterError> {
-        let kind = Kind::sync();
-        let Some(cache) = self.cache_of(&kind) else {
-            let all = self.list_objects(&kind, None, None).await?;
+        self.wholes(&Kind::sync()).await
+    }
+
+    /// Reads a Campaign, if it is there, as [`sync`](Self::sync) does.
+    ///
+    /// # Errors
+    /// As the server answers, but for "not found".
+    pub async fn campaign(
+        &self,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Value>, ClusterError> {
+        self.whole(&Kind::campaign(), namespace, name).await
+    }
+
+    /// Reads all Campaigns that there are, as [`syncs`](Self::syncs) does.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn campaigns(&self) -> Result<Vec<Arc<Value>>, ClusterError> {
+        self.wholes(&Kind::campaign()).await
+    }
+
+    async fn whole(
+        &self,
+        kind: &Kind,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Value>, ClusterError> {
+        let Some(cache) = self.cache_of(kind) else {
+            return self.get(kind, Some(namespace), name).await;
+        };
+        let place = BTreeSet::from([(Some(namespace.to_owned()), name.to_owned())]);
+        let found = cache
+            .of::<Whole>(self, kind, Selection::All, &place)
+            .await?;
+        Ok(found.first().map(|whole| Value::clone(&whole.object)))
+    }
+
+    async fn wholes(&self, kind: &Kind) -> Result<Vec<Arc<Value>>, ClusterError> {
+        let Some(cache) = self.cache_of(kind) else {
+            let all = self.list_objects(kind, None, None).await?;
             return Ok(all.into_iter().map(Arc::new).collect());
         };
         let all = cache
-            .everywhere::<Whole>(self, &kind, Selection::All)
+            .everywhere::<Whole>(self, kind, Selection::All)
             .await?;
-        Ok(all.iter().map(|sync| Arc::clone(&sync.object)).collect())
+        Ok(all.iter().map(|whole| Arc::clone(&whole.object)).collect())
     }
 
     /// Says how a namespace is; `None` when it is not there.

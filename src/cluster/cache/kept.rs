@@ -141,7 +141,7 @@ impl Kept for Whole {
     const METADATA_ONLY: bool = false;
 
     fn shelf(cache: &Cache) -> &Shelf<Self> {
-        &cache.syncs
+        &cache.whole
     }
 
     fn keep(wire: Value, keeper: &Keeper) -> Option<Self> {

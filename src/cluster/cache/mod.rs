@@ -49,7 +49,8 @@ pub(super) struct Cache {
     client: Client,
     objects: Shelf<Object>,
     targets: Shelf<SeenTarget>,
-    syncs: Shelf<Whole>,
+    /// Syncs and Campaigns.
+    whole: Shelf<Whole>,
     slices: Shelf<Slice>,
     hub: Arc<Hub>,
     shared: Arc<Shared>,
@@ -82,7 +83,7 @@ impl Cluster {
             client: self.patient_client(SILENCE)?,
             objects: Shelf::default(),
             targets: Shelf::default(),
-            syncs: Shelf::default(),
+            whole: Shelf::default(),
             slices: Shelf::default(),
             hub: Arc::clone(&hub),
             shared: Arc::default(),
@@ -119,7 +120,7 @@ impl Cluster {
         if let Some(cache) = &self.cache {
             cache.objects.stop_unused(since);
             cache.targets.stop_unused(since);
-            cache.syncs.stop_unused(since);
+            cache.whole.stop_unused(since);
             cache.slices.stop_unused(since);
         }
     }
@@ -192,7 +193,7 @@ impl Cache {
         let whose = &self.owner.identity;
         let mut unsynced = self.objects.unsynced(whose);
         unsynced.extend(self.targets.unsynced(whose));
-        unsynced.extend(self.syncs.unsynced(whose));
+        unsynced.extend(self.whole.unsynced(whose));
         unsynced.extend(self.slices.unsynced(whose));
         unsynced.sort_unstable();
         unsynced
@@ -205,7 +206,7 @@ impl Cache {
         };
         self.objects.count(&mut watches);
         self.targets.count(&mut watches);
-        self.syncs.count(&mut watches);
+        self.whole.count(&mut watches);
         self.slices.count(&mut watches);
         watches
     }
@@ -220,7 +221,7 @@ impl Cache {
         let kind = &writing.id().group_kind;
         self.objects.note_written(kind, answer);
         self.targets.note_written(kind, answer);
-        self.syncs.note_written(kind, answer);
+        self.whole.note_written(kind, answer);
         writing.made(&answer.metadata.resource_version);
     }
 
@@ -229,7 +230,7 @@ impl Cache {
         let id = writing.id();
         self.objects.note_deleted(id, uid);
         self.targets.note_deleted(id, uid);
-        self.syncs.note_deleted(id, uid);
+        self.whole.note_deleted(id, uid);
         writing.deleted(uid);
     }
 }

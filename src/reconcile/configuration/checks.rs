@@ -10,6 +10,7 @@ use crate::api::parse_duration;
 use crate::api::sync::SHORTEST_INTERVAL;
 use crate::load::{Entry, Node, NodeKind, Position, is_label, is_subdomain};
 use crate::source::git::RepositoryUrl;
+use crate::storage::s3::Endpoint;
 
 /// Where, and what is wrong.
 type Fault = (Position, String);
@@ -46,7 +47,32 @@ pub(super) fn config_faults(root: &Node) -> Vec<Fault> {
         }));
     }
     faults.extend(webhook(root));
+    faults.extend(campaigns(root));
     faults
+}
+
+/// Where Campaigns may keep their files.
+fn campaigns(root: &Node) -> Vec<Fault> {
+    let folder = entry_at(root, &["spec", "campaigns", "root"]);
+    let relative = folder.filter(|it| {
+        let path = it.value.as_str().map(Path::new);
+        path.is_some_and(|path| !path.is_absolute())
+    });
+    let relative = relative.map(|it| {
+        let message = "`spec.campaigns.root` must be an absolute path".to_owned();
+        (it.position, message)
+    });
+    let list = root.at(&["spec", "campaigns", "endpoints"]);
+    let items = match list.map(|node| &node.kind) {
+        Some(NodeKind::List(items)) => items.as_slice(),
+        _ => &[],
+    };
+    let wrong = items.iter().filter_map(|item| {
+        let text = item.as_str()?;
+        let why = Endpoint::new(text, &[text.to_owned()]).err()?;
+        Some((item.position, format!("`spec.campaigns.endpoints`: {why}")))
+    });
+    relative.into_iter().chain(wrong).collect()
 }
 
 /// A webhook that answers to nobody in particular must be meant.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::name::Name;
-use super::sync::Defaults;
+use super::sync::{Campaigns, Defaults};
 use crate::api::Config;
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF};
 use crate::cluster::{Cluster, ClusterError, Kind};
@@ -94,6 +94,10 @@ impl Defaults {
             service_account: config.default_service_account.clone(),
             home: home.to_owned(),
             limits: Limits::of(&config.limits),
+            campaigns: Campaigns {
+                root: config.campaigns.root.clone(),
+                endpoints: config.campaigns.endpoints.clone(),
+            },
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use super::campaign::Harvest;
 use super::configured::Configured;
 use super::known::KnownSyncs;
 use super::name::Name;
@@ -57,6 +58,10 @@ pub struct Context {
     pub look_at_everything: Notify,
     /// What is remembered of the Targets that this replica looks after.
     pub tended: Tended,
+    /// Campaigns to look at.
+    pub campaigns: Queue<Name>,
+    /// What is remembered of the Campaigns that this replica looks after.
+    pub harvest: Harvest,
 }
 
 impl Context {
@@ -68,6 +73,11 @@ impl Context {
     /// Tells whether a Target is this replica's to look after.
     pub fn looks_after_target(&self, name: &Name) -> bool {
         self.configured.covers(&name.namespace) && self.shards.owns(&name.target_shard())
+    }
+
+    /// Tells whether a Campaign is this replica's to look after.
+    pub fn looks_after_campaign(&self, name: &Name) -> bool {
+        self.configured.covers(&name.namespace) && self.shards.owns(&name.campaign_shard())
     }
 
     /// What is remembered of a Sync; fresh when nothing is.

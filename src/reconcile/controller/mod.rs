@@ -1,15 +1,19 @@
 //! The long-running service: watches, converges, repairs, and does nothing while nothing changes.
 //!
-//! `triggers` says which Sync or Target has to be looked at, two queues bring them up one by one, and a unit (`sync`, `target`)
-//! does what is to be done, by the pipeline of the one-shot commands. Units remember little, and nothing that may not be lost.
+//! `triggers` says which Sync, Target or Campaign has to be looked at, a queue for each kind brings them up one by one, and a unit
+//! (`sync`, `target`, `campaign`) does what is to be done, by the pipeline of the one-shot commands. Units remember little, and nothing that may not be lost.
 
 mod backoff;
+mod campaign;
 mod configured;
 mod context;
 mod fights;
 mod known;
 mod name;
+mod problem;
 mod queue;
+mod referring;
+mod secret;
 mod slot;
 mod sync;
 mod target;
@@ -29,10 +33,10 @@ use self::context::Context;
 pub use self::known::KnownSyncs;
 pub use self::name::Name;
 use self::queue::{Queue, work};
-pub use self::sync::{Defaults, Reading};
+pub use self::sync::{Campaigns, Defaults, Reading};
 use self::tended::Tended;
 use super::install_kinds;
-use crate::api::names::{API_VERSION, SYNC, TARGET};
+use crate::api::names::{API_VERSION, CAMPAIGN, SYNC, TARGET};
 use crate::cluster::{Cluster, ClusterError};
 use crate::lease::Shards;
 use crate::metrics::{self, Metrics};
@@ -44,6 +48,9 @@ const SYNCS_AT_ONCE: usize = 10_000;
 
 /// Targets that may be at work at once. Each is a few requests.
 const TARGETS_AT_ONCE: usize = 32;
+
+/// Campaigns that may be at work at once. Each holds a union in memory, and waits for pods that may be silent.
+const CAMPAIGNS_AT_ONCE: usize = 16;
 
 /// What the service is made of.
 pub struct Service {
@@ -90,6 +97,7 @@ impl Service {
         have_our_kinds(&cluster, &gate, &stop).await;
         let (syncs, asked_syncs) = Queue::new();
         let (targets, asked_targets) = Queue::new();
+        let (campaigns, asked_campaigns) = Queue::new();
         let (written, own) = mpsc::unbounded_channel();
         let context = Arc::new(Context {
             cluster,
@@ -106,6 +114,8 @@ impl Service {
             written,
             look_at_everything: Notify::new(),
             tended: Tended::default(),
+            campaigns,
+            harvest: Default::default(),
         });
 
         let tasks = TaskTracker::new();
@@ -139,8 +149,17 @@ impl Service {
             depth(metrics::Queue::Targets),
             move |job| target::reconcile(Arc::clone(&shared), job),
         );
+        let shared = Arc::clone(&context);
+        let campaigns = work(
+            asked_campaigns,
+            CAMPAIGNS_AT_ONCE,
+            stop.clone(),
+            depth(metrics::Queue::Campaigns),
+            move |job| campaign::reconcile(Arc::clone(&shared), job),
+        );
         let (_syncs_run, _targets_run) = (health.running("syncs"), health.running("targets"));
-        tokio::join!(syncs, targets);
+        let _campaigns_run = health.running("campaigns");
+        tokio::join!(syncs, targets, campaigns);
         tasks.close();
         tasks.wait().await;
         Ok(())
@@ -167,7 +186,7 @@ async fn have_our_kinds(cluster: &Cluster, ready: &Gate, stop: &CancellationToke
     while !stop.is_cancelled() {
         let why = match cluster.kinds(&versions).await {
             Ok(kinds)
-                if [SYNC, TARGET]
+                if [SYNC, TARGET, CAMPAIGN]
                     .iter()
                     .all(|kind| kinds.get(API_VERSION, kind).is_some()) =>
             {

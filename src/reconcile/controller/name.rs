@@ -1,4 +1,4 @@
-//! How Syncs and Targets are known to the controller.
+//! How Syncs, Targets and Campaigns are known to the controller.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::api::ObjectId;
 use crate::api::names::API_VERSION;
 use crate::cluster::ObjectRef;
 
-/// Namespace and name of a Sync or a Target.
+/// Namespace and name of a Sync, a Target or a Campaign.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     /// Namespace.
@@ -54,6 +54,11 @@ impl Name {
     /// What decides which replica looks after this Target.
     pub fn target_shard(&self) -> String {
         format!("target/{self}")
+    }
+
+    /// What decides which replica looks after this Campaign.
+    pub fn campaign_shard(&self) -> String {
+        format!("campaign/{self}")
     }
 }
 

@@ -1,4 +1,4 @@
-//! What changes in the cluster, and which Sync or Target has to be looked at for it.
+//! What changes in the cluster, and which Sync, Target or Campaign has to be looked at for it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use super::configured::Said;
 use super::context::Context;
 use super::name::Name;
 use super::queue::Why;
-use crate::api::names::{APPROVE_PRUNE, GROUP, REQUESTED_AT, SYNC, TARGET};
+use super::referring::Referring;
+use crate::api::names::{APPROVE_PRUNE, CAMPAIGN, GROUP, REQUESTED_AT, SYNC, TARGET};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Change, Changes, ClusterError, Kind, SERVICE_NAME, Watches};
 use crate::metrics::WatchState;
@@ -45,6 +46,7 @@ pub async fn watch(
     let mut triggers = Triggers {
         context: Arc::clone(&context),
         targets: Targets::default(),
+        campaigns: Referring::default(),
     };
     while let Err(error) = triggers.begin().await {
         tell_watches(&context);
@@ -93,15 +95,19 @@ fn tell_watches(context: &Context) {
 struct Triggers {
     context: Arc<Context>,
     targets: Targets,
+    campaigns: Referring,
 }
 
 impl Triggers {
-    /// Starts the watches on Syncs and Targets, and looks at all there are: of those, no change tells.
+    /// Starts the watches on Syncs, Targets and Campaigns, and looks at all there are: of those, no change tells.
     async fn begin(&mut self) -> Result<(), ClusterError> {
         let cluster = &self.context.cluster;
         let targets = cluster.targets(&Kind::target()).await?;
         for target in targets.iter().filter_map(|seen| seen.target.as_ref().ok()) {
             self.targets.note(target);
+        }
+        for campaign in cluster.campaigns().await? {
+            self.campaigns.note(&campaign);
         }
         for name in cluster
             .syncs()
@@ -126,6 +132,7 @@ impl Triggers {
                 self.context.syncs.add(name, Why::News);
             }
             (GROUP, TARGET, Some(name)) => self.target(name).await,
+            (GROUP, CAMPAIGN, Some(name)) => self.campaign(name, Why::News).await,
             ("apps", "Deployment", _) => self.deployment(id),
             _ => {}
         }
@@ -141,6 +148,13 @@ impl Triggers {
             (GROUP, TARGET) => {
                 if let Some(name) = Name::of(id) {
                     self.target(name).await;
+                }
+            }
+            (GROUP, CAMPAIGN) => {
+                if let Some(name) = Name::of(id) {
+                    let is_news = is_news(before, after);
+                    let why = if is_news { Why::News } else { Why::Look };
+                    self.campaign(name, why).await;
                 }
             }
             ("", "Service") => self.service(id, before.into_iter().chain(after)),
@@ -172,7 +186,25 @@ impl Triggers {
         {
             self.targets.note(target);
         }
+        self.look_at_campaigns(&name);
         self.context.targets.add(name, Why::Look);
+    }
+
+    async fn campaign(&mut self, name: Name, why: Why) {
+        self.campaigns.forget(&name);
+        let cluster = &self.context.cluster;
+        let found = cluster.campaign(&name.namespace, &name.name).await;
+        if let Ok(Some(campaign)) = found {
+            self.campaigns.note(&campaign);
+        }
+        self.context.campaigns.add(name, why);
+    }
+
+    /// Those that wait for the Target or its pods may go on; others see that their time has not come.
+    fn look_at_campaigns(&self, target: &Name) {
+        for name in self.campaigns.to(target) {
+            self.context.campaigns.add(name.clone(), Why::Look);
+        }
     }
 
     fn deployment(&self, id: &ObjectId) {
@@ -200,7 +232,11 @@ impl Triggers {
         let service = live.and_then(|live| live.labels.get(SERVICE_NAME));
         if let (Some(service), Some(namespace)) = (service, &id.namespace) {
             let place = (namespace.clone(), service.to_owned());
-            self.look_at_targets(self.targets.by_service.get(&place));
+            let targets = self.targets.by_service.get(&place);
+            self.look_at_targets(targets);
+            for target in targets.into_iter().flatten() {
+                self.look_at_campaigns(target);
+            }
         }
     }
 
@@ -250,6 +286,10 @@ impl Triggers {
                 let name = seen.metadata.name.clone();
                 context.targets.add(Name { namespace, name }, Why::Look);
             }
+        }
+        let campaigns = context.cluster.campaigns().await.unwrap_or_default();
+        for name in campaigns.iter().filter_map(|it| Name::of_object(it)) {
+            context.campaigns.add(name, Why::Look);
         }
     }
 }

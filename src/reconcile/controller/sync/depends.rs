@@ -1,10 +1,10 @@
 //! `dependsOn`: Syncs that must be ready first.
 
 use super::live::LiveSync;
-use super::problem::Problem;
 use crate::api::sync::SyncRef;
 use crate::cluster::{Cluster, ClusterError};
 use crate::reconcile::controller::name::Name;
+use crate::reconcile::controller::problem::Problem;
 
 /// More Syncs than anybody chains; a longer chain is not followed further in search of a circle.
 const LONGEST: usize = 100;

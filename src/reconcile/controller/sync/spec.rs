@@ -7,13 +7,13 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveSync;
-use super::problem::Problem;
 use super::source::Followed;
 use crate::api::parse_duration;
 use crate::api::sync::{self, HelmSource, SHORTEST_INTERVAL, SyncSpec};
 use crate::overlay::{Options, Values};
 use crate::plan::Limit;
 use crate::policy::{Asked, User};
+use crate::reconcile::controller::problem::Problem;
 use crate::reconcile::{Limits, Settings};
 use crate::source::directory::{DirectorySource, is_within};
 use crate::source::git::{Credentials, GitSource, RepositoryUrl};
@@ -27,7 +27,16 @@ const LOCAL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a run may wait when nobody says.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// What the configuration says for all Syncs.
+/// Where Campaigns may keep their files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Campaigns {
+    /// The folder that each namespace gets a folder in.
+    pub root: Option<PathBuf>,
+    /// S3 servers that may be without TLS, and anywhere.
+    pub endpoints: Vec<String>,
+}
+
+/// What the configuration says for all Syncs and Campaigns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Defaults {
     /// Domain of the cluster's Services.
@@ -44,6 +53,8 @@ pub struct Defaults {
     pub home: String,
     /// How much of a source is read.
     pub limits: Limits,
+    /// Where Campaigns may keep their files.
+    pub campaigns: Campaigns,
 }
 
 /// Gives the settings of a run.

@@ -1,10 +1,10 @@
 //! The status of a Sync that has no run.
 
 use super::live::LiveSync;
-use super::problem::Problem;
 use crate::api::condition::{ConditionStatus, Finding, conditions};
 use crate::api::sync::SyncStatus;
 use crate::cluster::{Cluster, ClusterError, Kind};
+use crate::reconcile::controller::problem::Problem;
 use crate::reconcile::now;
 
 /// Writes why a Sync has no run, unless its status says so already. What was applied before stays said.

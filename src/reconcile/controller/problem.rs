@@ -1,6 +1,6 @@
-//! Why a Sync has no run.
+//! Why a Sync or a Campaign has no run.
 
-/// Why a Sync has no run, as its condition tells it.
+/// Why a Sync or a Campaign has no run, as its condition tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// One word, for programs.
