@@ -18,8 +18,8 @@ Exit codes: 0 done or nothing to do, 1 differences (diff), violations (validate)
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
-  covergence status -A                 every Sync and every Target of the cluster
-  covergence status shop               the Sync `shop`, and the Targets among its members
+  covergence status -A                 every Sync, Target and Campaign of the cluster
+  covergence status shop               the Sync `shop`, and the Targets and Campaigns among its members
   covergence status -w                 and then each change, as it comes
   covergence status -A -o json | jq '.targets[].coverageEndpoint'
 
@@ -51,7 +51,7 @@ pub enum Command {
     Diff(DiffArgs),
     /// Make the cluster look like the source.
     Sync(SyncArgs),
-    /// Show how Syncs and Targets are, and why some are not ready.
+    /// Show how Syncs, Targets and Campaigns are, and why some are not ready.
     #[command(after_help = STATUS_EXAMPLES)]
     Status(StatusArgs),
     /// Show what Syncs have brought about: members, what those own, and what is not healthy.
@@ -61,7 +61,7 @@ pub enum Command {
     Run(RunArgs),
     /// Collect the coverage of JVMs, and put it together.
     Collect(CollectArgs),
-    /// Print the CustomResourceDefinitions of ClosureJVMTarget and Sync.
+    /// Print the CustomResourceDefinitions of ClosureJVMTarget, Sync and ClosureJVMCampaign.
     Crd(CrdArgs),
     /// Print the least rights that syncing the source takes; needs no cluster.
     Rbac(RbacArgs),
@@ -305,7 +305,7 @@ pub struct SyncArgs {
 
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// Just these Syncs, and the Targets among their members.
+    /// Just these Syncs, and the Targets and Campaigns among their members.
     #[arg(value_name = "SYNC", conflicts_with = "all_namespaces")]
     pub syncs: Vec<String>,
     /// Namespace to look at; the context's when not given.

@@ -12,8 +12,8 @@ use crate::load::{Diagnostic, Origin, is_invisible};
 use crate::plan::{Action, Approval, Conflict, Step};
 use crate::policy;
 use crate::reconcile::{
-    Done, Outcome, Overview, Planned, Report, Settings, SyncTree, SyncView, TargetReport,
-    TargetView, Tree, Unhealthy,
+    CampaignView, Done, Outcome, Overview, Planned, Report, Settings, SyncTree, SyncView,
+    TargetReport, TargetView, Tree, Unhealthy,
 };
 
 /// A plan, as `diff` and `sync --dry-run` print it.
@@ -102,6 +102,7 @@ struct OverviewJson<'a> {
     all_ready: bool,
     syncs: &'a [SyncView],
     targets: &'a [TargetView],
+    campaigns: &'a [CampaignView],
     unseen: Vec<UnseenJson<'a>>,
 }
 
@@ -172,6 +173,7 @@ pub fn overview(overview: &Overview, one_line: bool) -> io::Result<()> {
     let Overview {
         syncs,
         targets,
+        campaigns,
         unseen,
     } = overview;
     let value = OverviewJson {
@@ -180,6 +182,7 @@ pub fn overview(overview: &Overview, one_line: bool) -> io::Result<()> {
         all_ready: overview.is_good(),
         syncs,
         targets,
+        campaigns,
         unseen: unseen_json(unseen),
     };
     print_as(&value, one_line)

@@ -10,13 +10,16 @@ use super::error::CliError;
 use super::follow::{Lines, follow, print_changes};
 use super::steps::PLAIN;
 use super::table::{Row, Table};
-use super::time::age;
+use super::time::{age, wait};
 use super::view::{counted, print_unseen, ready_style, short, why_not};
 use super::{DIFFERENCES, OK, json, settings};
+use crate::api::campaign::PodCount;
 use crate::api::sync::ObjectCount;
 use crate::api::target::{EndpointCount, Phase};
 use crate::reconcile::now;
-use crate::reconcile::{Overview, Readiness, Ready, Scope, SyncView, TargetView, overview};
+use crate::reconcile::{
+    CampaignView, Overview, Readiness, Ready, Scope, SyncView, TargetView, overview,
+};
 
 pub async fn run(args: &StatusArgs) -> Result<u8, CliError> {
     let StatusArgs {
@@ -69,6 +72,7 @@ fn print(overview: &Overview, scope: &Scope) -> Result<(), CliError> {
     let Overview {
         syncs,
         targets,
+        campaigns,
         unseen,
     } = overview;
     let mut out = anstream::stdout().lock();
@@ -91,13 +95,22 @@ fn print(overview: &Overview, scope: &Scope) -> Result<(), CliError> {
         "COVERAGE",
     ];
     Table::new(head, targets.iter().map(|target| target_row(target, now))).print(&mut out)?;
+    let nothing = syncs.is_empty() && targets.is_empty();
+    if !nothing && !campaigns.is_empty() {
+        writeln!(out)?;
+    }
+    let head = [
+        "CAMPAIGN", "READY", "TARGET", "PHASE", "RUNS", "PODS", "PROBES", "GREW", "NEXT", "FILE",
+    ];
+    Table::new(head, campaigns.iter().map(|it| campaign_row(it, now))).print(&mut out)?;
+    let nothing = nothing && campaigns.is_empty();
     match scope {
-        Scope::Namespace(namespace) if syncs.is_empty() && targets.is_empty() => {
-            let text = "no Sync and no Target in namespace";
+        Scope::Namespace(namespace) if nothing => {
+            let text = "no Sync, no Target and no Campaign in namespace";
             writeln!(out, "{text} {namespace} (-A looks at all)")?;
         }
-        Scope::Cluster if syncs.is_empty() && targets.is_empty() => {
-            writeln!(out, "no Sync and no Target")?;
+        Scope::Cluster if nothing => {
+            writeln!(out, "no Sync, no Target and no Campaign")?;
         }
         _ => writeln!(out, "\n{}", summary(overview))?,
     }
@@ -167,6 +180,46 @@ fn target_row(target: &TargetView, now: Timestamp) -> Row<8> {
     }
 }
 
+fn campaign_row(campaign: &CampaignView, now: Timestamp) -> Row<10> {
+    let CampaignView {
+        namespace,
+        name,
+        readiness,
+        target,
+        phase,
+        runs,
+        last_run: _,
+        next_run,
+        pods,
+        classes: _,
+        probes_hit,
+        probes_total,
+        growth: _,
+        last_growth,
+        file,
+        mismatch,
+        creation_timestamp: _,
+    } = campaign;
+    let plain = |text: Option<String>| (text.unwrap_or_else(absent), PLAIN);
+    Row {
+        cells: [
+            (format!("{namespace}/{name}"), PLAIN),
+            ready_cell(readiness),
+            plain(target.clone()),
+            plain(phase.map(|phase| format!("{phase:?}"))),
+            (runs.to_string(), PLAIN),
+            plain(pods.map(pods_cell)),
+            plain(probes_cell(*probes_hit, *probes_total)),
+            (age(last_growth.as_deref(), now), PLAIN),
+            (wait(next_run.as_deref(), now), PLAIN),
+            plain(file.clone()),
+        ],
+        note: why_not(readiness)
+            .or(mismatch.as_deref())
+            .map(str::to_owned),
+    }
+}
+
 fn ready_cell(readiness: &Readiness) -> (String, Style) {
     (
         readiness.ready.word().to_owned(),
@@ -190,11 +243,19 @@ fn endpoints_cell(count: EndpointCount) -> String {
     format!("{}/{}", count.ready, count.total)
 }
 
+fn pods_cell(count: PodCount) -> String {
+    format!("{}/{}", count.reached, count.total)
+}
+
+fn probes_cell(hit: Option<i64>, total: Option<i64>) -> Option<String> {
+    Some(format!("{}/{}", hit?, total?))
+}
+
 fn absent() -> String {
     "-".into()
 }
 
-/// `12 Syncs, 1 not ready; 30 Targets, 2 not ready`.
+/// `12 Syncs, 1 not ready; 30 Targets, 2 not ready`, and Campaigns where there are any.
 fn summary(overview: &Overview) -> String {
     fn count<'a>(word: &str, all: impl ExactSizeIterator<Item = &'a Readiness> + Clone) -> String {
         let bad = all.clone().filter(|readiness| !readiness.is_good()).count();
@@ -209,10 +270,14 @@ fn summary(overview: &Overview) -> String {
         "Target",
         overview.targets.iter().map(|target| &target.readiness),
     );
-    format!("{syncs}; {targets}")
+    if overview.campaigns.is_empty() {
+        return format!("{syncs}; {targets}");
+    }
+    let campaigns = overview.campaigns.iter().map(|it| &it.readiness);
+    format!("{syncs}; {targets}; {}", count("Campaign", campaigns))
 }
 
-/// A line for each Sync and Target, without ages: as time goes by, nothing changes.
+/// A line for each Sync, Target and Campaign, without ages: as time goes by, nothing changes.
 fn lines(overview: &Overview) -> Lines {
     let syncs = overview.syncs.iter().map(|sync| {
         let revision = sync
@@ -229,7 +294,17 @@ fn lines(overview: &Overview) -> Lines {
         let line = line(&target.readiness, &[phase, endpoints]);
         (format!("Target {}/{}", target.namespace, target.name), line)
     });
-    syncs.chain(targets).collect()
+    let campaigns = overview.campaigns.iter().map(|campaign| {
+        let phase = campaign.phase.map(|phase| format!("{phase:?}"));
+        let probes = probes_cell(campaign.probes_hit, campaign.probes_total);
+        let cells = [phase, probes].map(|cell| cell.unwrap_or_else(absent));
+        let line = line(&campaign.readiness, &cells);
+        (
+            format!("Campaign {}/{}", campaign.namespace, campaign.name),
+            line,
+        )
+    });
+    syncs.chain(targets).chain(campaigns).collect()
 }
 
 fn line(readiness: &Readiness, cells: &[String]) -> String {

@@ -12,7 +12,19 @@ pub fn age(since: Option<&str>, now: Timestamp) -> String {
         return "-".into();
     };
     // Clocks differ: what was made in a moment was made now.
-    let seconds = (now.as_second() - since.as_second()).max(0);
+    span((now.as_second() - since.as_second()).max(0))
+}
+
+/// How long a time (RFC 3339) is away, in the same way; what should have been is due now.
+pub fn wait(until: Option<&str>, now: Timestamp) -> String {
+    let until = until.and_then(|until| until.parse::<Timestamp>().ok());
+    until.map_or_else(
+        || "-".into(),
+        |until| span((until.as_second() - now.as_second()).max(0)),
+    )
+}
+
+fn span(seconds: i64) -> String {
     let two = |unit: i64, word: &str, below: i64, word_below: &str| match seconds % unit / below {
         0 => format!("{}{word}", seconds / unit),
         rest => format!("{}{word}{rest}{word_below}", seconds / unit),
@@ -50,5 +62,8 @@ mod tests {
             assert_eq!(age(Some(since), now), shown, "{since}");
         }
         assert_eq!(age(None, now), "-");
+        assert_eq!(wait(Some("2026-03-01T12:05:00Z"), now), "5m");
+        assert_eq!(wait(Some("2026-03-01T11:00:00Z"), now), "0s");
+        assert_eq!(wait(None, now), "-");
     }
 }

@@ -33,7 +33,9 @@ pub use approval::{PruneApproval, Waits};
 pub use clock::now;
 pub use limits::Limits;
 pub use outcome::{Done, Outcome};
-pub use overview::{Overview, Readiness, Ready, Scope, SourceView, SyncView, TargetView, overview};
+pub use overview::{
+    CampaignView, Overview, Readiness, Ready, Scope, SourceView, SyncView, TargetView, overview,
+};
 pub use planning::{Planned, install_kinds, make_plan, plan_loaded};
 pub use preview::preview;
 pub use serve::{Served, serve};

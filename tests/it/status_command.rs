@@ -140,7 +140,9 @@ fn an_empty_namespace_has_no_problem() {
     let ns = Namespace::new("empty");
     let output = status(&ns, &[]).ok();
     assert!(
-        output.stdout.starts_with("no Sync and no Target"),
+        output
+            .stdout
+            .starts_with("no Sync, no Target and no Campaign"),
         "{output:?}"
     );
     let report = status(&ns, &["-o", "json"]).ok().json();

@@ -1,5 +1,6 @@
-//! How Syncs and Targets are, as their own statuses say it: what `covergence status` shows.
+//! How Syncs, Targets and Campaigns are, as their own statuses say it: what `covergence status` shows.
 
+mod campaign;
 mod readiness;
 mod sync;
 mod target;
@@ -10,6 +11,7 @@ use futures_util::future::try_join_all;
 use serde_json::Value;
 use tokio::try_join;
 
+pub use self::campaign::CampaignView;
 pub use self::readiness::{Readiness, Ready};
 pub use self::sync::{SourceView, SyncView};
 pub use self::target::TargetView;
@@ -17,17 +19,17 @@ use super::reach::{named_sync, reach, selector};
 use super::settings::applyset_id;
 use super::survey::seen;
 use crate::api::GroupKind;
-use crate::api::names::{API_VERSION, APPLYSET_PART_OF, SYNC, TARGET};
+use crate::api::names::{API_VERSION, APPLYSET_PART_OF, CAMPAIGN, SYNC, TARGET};
 use crate::cluster::{Cluster, ClusterError, Kind};
 
-/// Which Syncs and Targets are looked at.
+/// Which Syncs, Targets and Campaigns are looked at.
 #[derive(Clone, Debug)]
 pub enum Scope {
     /// All of the cluster.
     Cluster,
     /// All of a namespace.
     Namespace(String),
-    /// Some Syncs of a namespace, and the Targets that are their members, wherever those are.
+    /// Some Syncs of a namespace, and the Targets and Campaigns that are their members, wherever those are.
     Syncs {
         /// The namespace.
         namespace: String,
@@ -36,14 +38,16 @@ pub enum Scope {
     },
 }
 
-/// Syncs and Targets, by namespace and name.
+/// Syncs, Targets and Campaigns, by namespace and name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overview {
     /// Syncs.
     pub syncs: Vec<SyncView>,
     /// Targets.
     pub targets: Vec<TargetView>,
-    /// Which of the two may not be listed, and why.
+    /// Campaigns.
+    pub campaigns: Vec<CampaignView>,
+    /// Which of them may not be listed, and why.
     pub unseen: BTreeMap<GroupKind, String>,
 }
 
@@ -52,14 +56,23 @@ impl Overview {
     pub fn is_good(&self) -> bool {
         let syncs = self.syncs.iter().map(|sync| &sync.readiness);
         let targets = self.targets.iter().map(|target| &target.readiness);
-        syncs.chain(targets).all(Readiness::is_good)
+        let campaigns = self.campaigns.iter().map(|campaign| &campaign.readiness);
+        let mut all = syncs.chain(targets).chain(campaigns);
+        all.all(Readiness::is_good)
     }
+}
+
+/// The kinds that are looked at. Campaigns came later than the others, and may not be installed.
+struct Looked<'a> {
+    syncs: &'a Kind,
+    targets: &'a Kind,
+    campaigns: Option<&'a Kind>,
 }
 
 /// Reads the overview; `None` when our kinds are not installed.
 ///
 /// # Errors
-/// As the server answers, when neither kind may be listed, and when a Sync that was named is not there.
+/// As the server answers, when none of the kinds may be listed, and when a Sync that was named is not there.
 pub async fn overview(cluster: &Cluster, scope: &Scope) -> Result<Option<Overview>, ClusterError> {
     let kinds = cluster.kinds(&[API_VERSION.to_owned()].into()).await?;
     let (Some(syncs), Some(targets)) =
@@ -67,76 +80,102 @@ pub async fn overview(cluster: &Cluster, scope: &Scope) -> Result<Option<Overvie
     else {
         return Ok(None);
     };
+    let kinds = Looked {
+        syncs,
+        targets,
+        campaigns: kinds.get(API_VERSION, CAMPAIGN),
+    };
     let overview = match scope {
-        Scope::Cluster => listed(cluster, syncs, targets, None).await?,
-        Scope::Namespace(namespace) => listed(cluster, syncs, targets, Some(namespace)).await?,
-        Scope::Syncs { namespace, names } => {
-            named(cluster, syncs, targets, namespace, names).await?
-        }
+        Scope::Cluster => listed(cluster, &kinds, None).await?,
+        Scope::Namespace(namespace) => listed(cluster, &kinds, Some(namespace)).await?,
+        Scope::Syncs { namespace, names } => named(cluster, &kinds, namespace, names).await?,
     };
     Ok(Some(overview))
 }
 
 async fn listed(
     cluster: &Cluster,
-    syncs: &Kind,
-    targets: &Kind,
+    kinds: &Looked<'_>,
     namespace: Option<&str>,
 ) -> Result<Overview, ClusterError> {
     let list = |kind| async move {
         let (kind, items) = seen(kind, cluster.list_objects(kind, namespace, None).await)?;
         Ok::<_, ClusterError>((kind.group_kind(), items))
     };
-    let (syncs, targets) = try_join!(list(syncs), list(targets))?;
-    if let ((_, Err(why)), (_, Err(_))) = (&syncs, &targets) {
+    let list_if_there = |kind: Option<_>| async move {
+        match kind {
+            Some(kind) => list(kind).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let (syncs, targets, campaigns) = try_join!(
+        list(kinds.syncs),
+        list(kinds.targets),
+        list_if_there(kinds.campaigns)
+    )?;
+    let refused = campaigns.as_ref().is_none_or(|(_, items)| items.is_err());
+    if let ((_, Err(why)), (_, Err(_)), true) = (&syncs, &targets, refused) {
         return Err(ClusterError::Forbidden(why.clone()));
     }
     let mut unseen = BTreeMap::new();
-    let [syncs, targets] = [syncs, targets].map(|(kind, items)| {
+    let mut seen = |(kind, items): (GroupKind, Result<Vec<Value>, String>)| {
         items.unwrap_or_else(|why| {
             unseen.insert(kind, why);
             Vec::new()
         })
-    });
+    };
+    let (syncs, targets) = (seen(syncs), seen(targets));
+    let campaigns = campaigns.map(seen).unwrap_or_default();
     Ok(Overview {
         syncs: syncs.iter().map(SyncView::read).collect(),
         targets: targets.iter().map(TargetView::read).collect(),
+        campaigns: campaigns.iter().map(CampaignView::read).collect(),
         unseen,
     })
 }
 
 async fn named(
     cluster: &Cluster,
-    syncs: &Kind,
-    targets: &Kind,
+    kinds: &Looked<'_>,
     namespace: &str,
     names: &BTreeSet<String>,
 ) -> Result<Overview, ClusterError> {
     let found = names
         .iter()
-        .map(|name| named_sync(cluster, syncs, namespace, name));
+        .map(|name| named_sync(cluster, kinds.syncs, namespace, name));
     let found = try_join_all(found).await?;
     let syncs: Vec<SyncView> = found.iter().map(SyncView::read).collect();
     let namespaces = reach(namespace, &found).namespaces;
     let selector = selector(&syncs);
-    let members = cluster.objects_in(targets, &namespaces, Some(&selector));
-    let (kind, members) = seen(targets, members.await)?;
     let sets: BTreeSet<String> = syncs.iter().map(SyncView::applyset).collect();
     let mut unseen = BTreeMap::new();
-    let members = members.unwrap_or_else(|why| {
-        unseen.insert(kind.group_kind(), why);
-        Vec::new()
-    });
-    let members = members.iter().filter(|target| {
-        let labels = target.pointer("/metadata/labels");
-        let set = labels.and_then(|labels| labels.get(APPLYSET_PART_OF)?.as_str());
-        set.is_some_and(|set| sets.contains(set))
-    });
-    let mut targets: Vec<TargetView> = members.map(TargetView::read).collect();
+    let mut members = async |kind: &Kind| {
+        let members = cluster.objects_in(kind, &namespaces, Some(&selector));
+        let (kind, members) = seen(kind, members.await)?;
+        let mut members = members.unwrap_or_else(|why| {
+            unseen.insert(kind.group_kind(), why);
+            Vec::new()
+        });
+        members.retain(|member| {
+            let labels = member.pointer("/metadata/labels");
+            let set = labels.and_then(|labels| labels.get(APPLYSET_PART_OF)?.as_str());
+            set.is_some_and(|set| sets.contains(set))
+        });
+        Ok::<_, ClusterError>(members)
+    };
+    let targets = members(kinds.targets).await?;
+    let campaigns = match kinds.campaigns {
+        Some(kind) => members(kind).await?,
+        None => Vec::new(),
+    };
+    let mut targets: Vec<TargetView> = targets.iter().map(TargetView::read).collect();
     targets.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+    let mut campaigns: Vec<CampaignView> = campaigns.iter().map(CampaignView::read).collect();
+    campaigns.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
     Ok(Overview {
         syncs,
         targets,
+        campaigns,
         unseen,
     })
 }
