@@ -382,3 +382,7 @@ pub(super) async fn connect<D: Dial>(
         Err(_) => Err(AgentError::ConnectLate(within)),
     }
 }
+
+#[cfg(test)]
+#[path = "collect_tests.rs"]
+mod tests;
