@@ -3,6 +3,8 @@
 pub mod api;
 pub mod cli;
 pub mod cluster;
+pub mod coverage;
+pub mod durable;
 pub mod lease;
 pub mod load;
 pub mod metrics;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::collect::CollectArgs;
 use super::logging::LogFormat;
 
 const EXAMPLES: &str = "\
@@ -58,6 +59,8 @@ pub enum Command {
     Tree(TreeArgs),
     /// Run as a service: follow sources and the cluster, and keep them alike.
     Run(RunArgs),
+    /// Collect the coverage of JVMs, and put it together.
+    Collect(CollectArgs),
     /// Print the CustomResourceDefinitions of ClosureJVMTarget and Sync.
     Crd(CrdArgs),
     /// Print the least rights that syncing the source takes; needs no cluster.
@@ -81,6 +84,7 @@ impl Command {
             Self::Tree(args) => args.output == Output::Json,
             Self::Crd(args) => args.output == Format::Json,
             Self::Rbac(args) => args.output == Format::Json,
+            Self::Collect(args) => args.prints_json(),
             Self::Run(_) | Self::Completions { .. } => false,
         }
     }

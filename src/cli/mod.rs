@@ -2,6 +2,7 @@
 
 mod args;
 mod branches;
+mod collect;
 mod crd;
 mod diagnostics;
 mod diff;
@@ -94,6 +95,7 @@ fn dispatch(command: Command) -> Result<u8, CliError> {
     match command {
         Command::Crd(args) => crd::run(&args),
         Command::Completions { shell } => completions(shell),
+        Command::Collect(args) => collect::run(&args),
         Command::Rbac(args) => runtime()?.block_on(rbac::run(&args)),
         Command::Render(args) => runtime()?.block_on(render::run(&args)),
         Command::Validate(args) => runtime()?.block_on(validate::run(&args)),

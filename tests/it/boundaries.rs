@@ -20,6 +20,7 @@ const FORBIDDEN: &[(&str, &str)] = &[
         "crate::coverage",
         "the core does not know modules that do IO",
     ),
+    ("crate::durable", "the core writes no files"),
     ("crate::lease", "the core does not know modules that do IO"),
     ("crate::metrics", "the core counts nothing"),
     (

@@ -1,0 +1,38 @@
+//! `covergence collect`.
+
+mod args;
+mod info;
+mod merge;
+mod read;
+
+pub use self::args::CollectArgs;
+use self::args::CollectCommand;
+use super::error::CliError;
+use crate::coverage::Summary;
+
+pub fn run(args: &CollectArgs) -> Result<u8, CliError> {
+    match &args.command {
+        CollectCommand::Merge(args) => merge::run(args),
+        CollectCommand::Info(args) => info::run(args),
+    }
+}
+
+/// `2 sessions, 12 classes, 340 of 512 probes hit`.
+fn summary_text(summary: Summary) -> String {
+    let Summary {
+        sessions,
+        classes,
+        probes,
+        hit,
+    } = summary;
+    let plural = |count: u64, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {many}"),
+    };
+    format!(
+        "{}, {}, {hit} of {} hit",
+        plural(sessions, "session", "sessions"),
+        plural(classes, "class", "classes"),
+        plural(probes, "probe", "probes"),
+    )
+}
