@@ -28,15 +28,6 @@ need_node() {
   pause_image=$("$LAB_HOME/node/pause-image" "$PAUSE_IMAGE")
 }
 
-node_assets_folder() {
-  local folder=${XDG_CACHE_HOME:-$HOME/.cache}/covergence/node-bookworm
-  if [[ ! -x $folder/bin/containerd ]]; then
-    mkdir -p "${folder%/*}"
-    flock -o "$folder.lock" "$LAB_HOME/fetch-node" "$folder" >&2
-  fi
-  echo "$folder"
-}
-
 # Nothing where the build is up to date.
 built_dns() {
   local root

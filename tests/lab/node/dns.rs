@@ -98,7 +98,11 @@ impl Names {
 
     async fn resolve(&self, name: &str) -> Option<Vec<IpAddr>> {
         let (service, namespace) = name.strip_suffix(&self.suffix)?.split_once('.')?;
-        let plain = |label: &str| label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        let plain = |label: &str| {
+            label
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-')
+        };
         if !plain(service) || !plain(namespace) {
             return None;
         }
