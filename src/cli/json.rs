@@ -291,7 +291,8 @@ fn unseen_json(unseen: &BTreeMap<GroupKind, String>) -> Vec<UnseenJson<'_>> {
         .collect()
 }
 
-fn print_as(value: &impl Serialize, one_line: bool) -> io::Result<()> {
+/// Prints a value; on one line, where others follow.
+pub fn print_as(value: &impl Serialize, one_line: bool) -> io::Result<()> {
     if !one_line {
         return print(value);
     }

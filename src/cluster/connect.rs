@@ -64,7 +64,7 @@ impl Cluster {
         let identity = Identity::new(user.as_deref(), &groups)?;
         let default_namespace = config.default_namespace.clone();
         Ok(Self {
-            client: client(&config, ANSWER_WITHIN)?,
+            client: client(&config, Some(ANSWER_WITHIN))?,
             config: Arc::new(config),
             default_namespace,
             identity: Arc::new(identity),
@@ -117,7 +117,14 @@ impl Cluster {
 
     /// A client whose connections may be silent for so long.
     pub(super) fn patient_client(&self, silence: Duration) -> Result<Client, ClusterError> {
-        client(&self.config, silence)
+        client(&self.config, Some(silence))
+    }
+
+    /// A client for what is no request and answer: it signs by itself, and its connections may be silent for ever.
+    pub(super) fn streaming_client(&self) -> Result<Client, ClusterError> {
+        let mut config = (*self.config).clone();
+        config.headers.extend(self.identity.headers());
+        client(&config, None)
     }
 
     /// The namespace of the context, or `default`.
@@ -126,9 +133,9 @@ impl Cluster {
     }
 }
 
-fn client(config: &Config, silence: Duration) -> Result<Client, ClusterError> {
+fn client(config: &Config, silence: Option<Duration>) -> Result<Client, ClusterError> {
     let mut config = config.clone();
-    config.read_timeout = Some(silence);
+    config.read_timeout = silence;
     config.default_retry = false;
     Client::try_from(config)
         .map_err(|e| ClusterError::Config(format!("cannot use the cluster's configuration: {e}")))

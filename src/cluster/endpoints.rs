@@ -75,6 +75,19 @@ impl Slice {
 }
 
 impl Cluster {
+    /// Finds the kind EndpointSlice in a version that the server has; `v1` is there since v1.21.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub async fn slice_kind(&self) -> Result<Option<Kind>, ClusterError> {
+        let versions = ["discovery.k8s.io/v1", "discovery.k8s.io/v1beta1"].map(str::to_owned);
+        let kinds = self.kinds(&versions.clone().into()).await?;
+        let mut found = versions
+            .iter()
+            .filter_map(|version| kinds.get(version, "EndpointSlice"));
+        Ok(found.next().cloned())
+    }
+
     /// Reads the EndpointSlices of these Services of ours, and perhaps of others in their namespaces: slices carry their
     /// Service's labels (since v1.20), so that one list finds ours.
     ///

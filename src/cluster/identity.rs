@@ -42,7 +42,12 @@ impl Identity {
 
     /// Puts it into a request.
     pub fn sign(&self, headers: &mut HeaderMap) {
-        headers.extend(self.0.iter().cloned());
+        headers.extend(self.headers());
+    }
+
+    /// What makes a request his.
+    pub fn headers(&self) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+        self.0.iter().cloned()
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) const DUMP: u8 = 0x40;
 
 /// What every header says after its first byte.
 pub(super) const MAGIC: u16 = 0xC0C0;
-/// The only version there has been since JaCoCo 0.5.
+/// The only version there has been since JaCoCo 0.7.5.
 pub(super) const VERSION: u16 = 0x1007;
 
 /// A block, borrowed from where it was read.

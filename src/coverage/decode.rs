@@ -45,17 +45,20 @@ impl Decoder {
         }
     }
 
-    /// Adds what has arrived.
+    /// Adds what has arrived; of what is more than the limit only what is within it, after which there is an error.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), ProtocolError> {
         self.buffer.drain(..self.taken);
         self.base += self.taken as u64;
         self.taken = 0;
         let limit = self.limits.bytes;
-        let end = self.base + (self.buffer.len() + bytes.len()) as u64;
-        if end > limit {
-            return Err(at(limit, Fault::too_many("bytes", end, limit)));
+        let end = self.base + self.buffer.len() as u64;
+        let room = usize::try_from(limit - end).unwrap_or(usize::MAX);
+        let within = bytes.get(..room).unwrap_or(bytes);
+        self.buffer.extend_from_slice(within);
+        if within.len() < bytes.len() {
+            let count = end + bytes.len() as u64;
+            return Err(at(limit, Fault::too_many("bytes", count, limit)));
         }
-        self.buffer.extend_from_slice(bytes);
         Ok(())
     }
 
@@ -81,6 +84,12 @@ impl Decoder {
     /// Where the next block begins.
     pub fn offset(&self) -> u64 {
         self.base + self.taken as u64
+    }
+
+    /// The memory that it holds for what is still to be taken.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> usize {
+        self.buffer.capacity()
     }
 
     /// Says that nothing more arrives, which is an error inside of a block.

@@ -24,7 +24,7 @@ pub enum Fault {
     #[error("this is no execution data of JaCoCo: its header says {0:#06x} instead of 0xc0c0")]
     Magic(u16),
     /// The header is of a version that nobody knows.
-    #[error("version {0:#06x} of the format is not known, only 0x1007 (JaCoCo 0.5 and later)")]
+    #[error("version {0:#06x} of the format is not known, only 0x1007 (JaCoCo 0.7.5 and later)")]
     Version(u16),
     /// A block of no known type.
     #[error("there is no block of type {0:#04x}: the data is damaged here or a little before")]

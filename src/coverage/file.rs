@@ -117,10 +117,11 @@ impl Store {
             if count == 0 {
                 return Ok(decoder.finish()?);
             }
-            decoder.push(chunk.get(..count).unwrap_or_default())?;
+            let pushed = decoder.push(chunk.get(..count).unwrap_or_default());
             while let Some((offset, block)) = decoder.next_block()? {
                 self.take_block(offset, block, limits, taken)?;
             }
+            pushed?;
         }
     }
 

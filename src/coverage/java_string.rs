@@ -53,7 +53,7 @@ impl<'a> JavaStr<'a> {
         JavaString(self.0.into())
     }
 
-    fn units(self) -> impl Iterator<Item = u16> {
+    pub(super) fn units(self) -> impl Iterator<Item = u16> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
             let (unit, after) = split_unit(rest).ok()??;

@@ -7,7 +7,7 @@
 //!
 //! | byte | block | what follows |
 //! | --- | --- | --- |
-//! | `01` | header | `C0 C0`, then the version: `10 07` for all of JaCoCo since 0.5 |
+//! | `01` | header | `C0 C0`, then the version: `10 07` for all of JaCoCo since 0.7.5 |
 //! | `10` | session | its id (a string), start and time of the dump (milliseconds since the epoch, 8 bytes each) |
 //! | `11` | class | its id (8 bytes), its name (a string: `a/b/C`, as the VM has it), its probes |
 //! | `20` | done | nothing; ends what an agent answers, and is in no file |
@@ -41,23 +41,36 @@
 //! What was read comes from peers that nobody has to trust. Every [`ProtocolError`] has the byte that it is about; what came before
 //! that byte is kept. Nothing is allocated for what was announced, only for what has arrived, and [`Limits`] bound that.
 
+mod agent;
 mod block;
+mod collect;
 mod decode;
 pub mod encode;
 mod error;
 mod file;
+mod follow;
+mod host;
 mod java_string;
 mod limits;
+mod peer;
 mod probes;
+#[cfg(test)]
+mod property_tests;
 mod store;
+mod tally;
 #[cfg(test)]
 mod tests;
 
+pub use self::agent::{Agent, AgentError, Dump};
 pub use self::block::{Block, ClassId, ExecutionData, ExecutionRef, SessionInfo};
+pub use self::collect::{Collected, Collection, PodDump, PodFailure, PodResult, Request, collect};
 pub use self::decode::{Decoder, Dialect};
 pub use self::error::{Fault, ProtocolError, StreamError};
 pub use self::file::{LocatedMismatch, ReadError, Taken, read_exec, write_exec};
+pub use self::follow::{Followers, News};
+pub use self::host::Host;
 pub use self::java_string::{JavaStr, JavaString, TooLong};
 pub use self::limits::Limits;
+pub use self::peer::{Dial, Direct, Peer, PeerAddress};
 pub use self::probes::{Probes, ProbesRef};
 pub use self::store::{Growth, Mismatch, Store, Summary};

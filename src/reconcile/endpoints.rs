@@ -19,15 +19,10 @@ pub(super) async fn endpoint_counts(
     if services.is_empty() {
         return Ok(None);
     }
-    let versions = ["discovery.k8s.io/v1", "discovery.k8s.io/v1beta1"].map(str::to_owned);
-    let kinds = cluster.kinds(&versions.clone().into()).await?;
-    let Some(kind) = versions
-        .iter()
-        .find_map(|version| kinds.get(version, "EndpointSlice"))
-    else {
+    let Some(kind) = cluster.slice_kind().await? else {
         return Ok(None);
     };
-    match cluster.slices_of(kind, &services).await {
+    match cluster.slices_of(&kind, &services).await {
         Ok(slices) => Ok(Some(count_endpoints(&slices))),
         Err(ClusterError::Forbidden(_)) => Ok(None),
         Err(error) => Err(error),

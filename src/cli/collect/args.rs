@@ -4,13 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::dump_args::{DumpArgs, HELP};
 use crate::cli::args::Output;
 
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, after_help = HELP)]
 pub struct CollectArgs {
     #[command(subcommand)]
-    pub command: CollectCommand,
+    pub command: Option<CollectCommand>,
+    #[command(flatten)]
+    pub dump: DumpArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -27,8 +30,9 @@ impl CollectArgs {
     /// Tells whether a program reads the result.
     pub fn prints_json(&self) -> bool {
         match &self.command {
-            CollectCommand::Merge(_) => false,
-            CollectCommand::Info(args) => args.output == Output::Json,
+            None => self.dump.format == Output::Json,
+            Some(CollectCommand::Merge(_)) => false,
+            Some(CollectCommand::Info(args)) => args.output == Output::Json,
         }
     }
 }

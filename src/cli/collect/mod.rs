@@ -1,19 +1,27 @@
 //! `covergence collect`.
 
 mod args;
+mod dump;
+mod dump_args;
+mod files;
+mod follow;
 mod info;
 mod merge;
+mod places;
 mod read;
+mod report;
 
 pub use self::args::CollectArgs;
 use self::args::CollectCommand;
 use super::error::CliError;
+use super::runtime;
 use crate::coverage::Summary;
 
 pub fn run(args: &CollectArgs) -> Result<u8, CliError> {
     match &args.command {
-        CollectCommand::Merge(args) => merge::run(args),
-        CollectCommand::Info(args) => info::run(args),
+        None => runtime()?.block_on(dump::run(&args.dump)),
+        Some(CollectCommand::Merge(args)) => merge::run(args),
+        Some(CollectCommand::Info(args)) => info::run(args),
     }
 }
 
