@@ -301,7 +301,8 @@ pub fn print_as(value: &impl Serialize, one_line: bool) -> io::Result<()> {
     out.end()
 }
 
-fn print(value: &impl Serialize) -> io::Result<()> {
+/// Prints a value.
+pub fn print(value: &impl Serialize) -> io::Result<()> {
     let mut out = Escaped::stdout();
     serde_json::to_writer_pretty(&mut out, value)?;
     out.end()

@@ -64,8 +64,17 @@ fn help_of_status_and_tree() {
 }
 
 #[test]
+fn help_of_merge_and_info() {
+    let cases: [&[&str]; 2] = [
+        &["collect", "merge", "--help"],
+        &["collect", "info", "--help"],
+    ];
+    insta::assert_snapshot!(cases.map(shown).join("\n"));
+}
+
+#[test]
 fn usage_errors() {
-    let cases: [&[&str]; 13] = [
+    let cases: [&[&str]; 14] = [
         &[],
         &["converge"],
         &["diff"],
@@ -79,6 +88,7 @@ fn usage_errors() {
         &["status", "shop", "-A"],
         &["status", "-n", "shop", "-A"],
         &["tree", "shop", "stock"],
+        &["collect", "merge", "a.exec"],
     ];
     insta::assert_snapshot!(cases.map(shown).join("\n"));
     for args in cases {
@@ -137,6 +147,7 @@ fn completions_know_every_command() {
             "sync",
             "status",
             "tree",
+            "collect",
             "crd",
             "completions",
         ] {

@@ -30,6 +30,8 @@ mod crash;
 mod crd_install;
 mod deploy;
 mod events;
+mod exec_command;
+mod exec_jacoco;
 mod faults_api;
 mod faults_clock;
 mod faults_disk;

@@ -38,28 +38,29 @@ impl CollectArgs {
 }
 
 const MERGE_HELP: &str = "\
-A probe that was hit in any of the files is hit in the union. The files are those that JaCoCo's agent, jacococli and
-`covergence collect` write, and so is the union.
+A probe that was hit in any of the files is hit in the union. The files are those that JaCoCo's
+agent, jacococli and `covergence collect` write, and so is the union.
 
 Examples:
   covergence collect merge pet-1.exec pet-2.exec -o union.exec
-  covergence collect merge union.exec today.exec -o union.exec    files are read before the output is written
+  covergence collect merge union.exec new.exec -o union.exec   adds to it: files are read first
   covergence collect merge *.exec -o - | ssh reports 'cat >union.exec'
 
-A file that is damaged, or cannot be read, is named with the byte where that is; the rest goes into the union, which is then
-only partial. So do classes that do not match: the same id with another name or another number of probes, as agents of
-different releases may write.
+A file that is damaged or cannot be read is named, with the byte where it is wrong, and what comes
+before that byte goes into the union. Classes that do not match are named and left out: the same id
+with another name or another number of probes, as agents of different releases write. In both cases
+the union is partial, and the exit code says so.
 
 Exit codes: 0 everything is in the union, 1 the union is partial, 2 errors: nothing was written.";
 
 const INFO_HELP: &str = "\
 Examples:
   covergence collect info union.exec
-  covergence collect info pet-*.exec              each file, and all of them together
-  covergence collect info union.exec --classes    which classes, and how many of their probes were hit
-  covergence collect info union.exec -o json | jq .files[].sessions
+  covergence collect info pet-*.exec             each file, and all of them together
+  covergence collect info union.exec --classes   which classes, and how many of their probes ran
+  covergence collect info union.exec -o json | jq '.files[].sessions'
 
-Exit codes: 0 all files are whole, 1 a file is damaged or does not match the others, 2 errors.";
+Exit codes: 0 all files are whole, 1 a file is not whole or does not match those before it, 2 errors.";
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {

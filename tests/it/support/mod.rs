@@ -11,6 +11,7 @@ pub mod fake_api;
 pub mod git;
 pub mod history;
 pub mod http;
+pub mod jacoco;
 pub mod kubectl;
 pub mod lab;
 pub mod manifest;
