@@ -1,5 +1,6 @@
 //! Covergence: GitOps for JVM coverage.
 
+pub mod agent;
 pub mod api;
 pub mod cli;
 pub mod cluster;

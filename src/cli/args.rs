@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::agent::AgentArgs;
 use super::collect::CollectArgs;
 use super::logging::LogFormat;
 
@@ -61,6 +62,8 @@ pub enum Command {
     Run(RunArgs),
     /// Collect the coverage of JVMs, and put it together.
     Collect(CollectArgs),
+    /// Put the coverage agent where a JVM finds it.
+    Agent(AgentArgs),
     /// Print the CustomResourceDefinitions of ClosureJVMTarget, Sync and ClosureJVMCampaign.
     Crd(CrdArgs),
     /// Print the least rights that syncing the source takes; needs no cluster.
@@ -85,7 +88,7 @@ impl Command {
             Self::Crd(args) => args.output == Format::Json,
             Self::Rbac(args) => args.output == Format::Json,
             Self::Collect(args) => args.prints_json(),
-            Self::Run(_) | Self::Completions { .. } => false,
+            Self::Run(_) | Self::Agent(_) | Self::Completions { .. } => false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::agent::AgentError;
 use crate::cluster::ClusterError;
 use crate::source::SourceError;
 use crate::web::BindError;
@@ -26,6 +27,9 @@ pub enum CliError {
     /// An address cannot be listened on.
     #[error("{0}")]
     Bind(#[from] BindError),
+    /// The agent cannot be installed.
+    #[error("{0}")]
+    Agent(#[from] AgentError),
     /// The result cannot be printed.
     #[error("cannot print: {0}")]
     Output(#[from] std::io::Error),
@@ -41,6 +45,7 @@ impl CliError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Source(error) => error.hint(),
+            Self::Agent(error) => error.hint().map(str::to_owned),
             Self::Bind(error) => error.hint().map(str::to_owned),
             Self::Cluster(ClusterError::Unreachable(_)) => Some(
                 "is the API server of this kubeconfig and context running? (kubectl cluster-info)"

@@ -1,5 +1,6 @@
 //! The command line: arguments -> settings -> a command -> output and an exit code.
 
+mod agent;
 mod args;
 mod branches;
 mod collect;
@@ -93,6 +94,7 @@ fn report(error: &CliError, json: bool) {
 
 fn dispatch(command: Command) -> Result<u8, CliError> {
     match command {
+        Command::Agent(args) => agent::run(&args),
         Command::Crd(args) => crd::run(&args),
         Command::Completions { shell } => completions(shell),
         Command::Collect(args) => collect::run(&args),

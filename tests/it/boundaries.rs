@@ -14,6 +14,7 @@ const PURE: [&str; 5] = ["load", "render", "policy", "plan", "api"];
 
 /// What the core may not name, and why. A path is meant with everything below it.
 const FORBIDDEN: &[(&str, &str)] = &[
+    ("crate::agent", "the core does not know modules that do IO"),
     ("crate::cli", "the core does not know the terminal"),
     ("crate::cluster", "the core does not know the cluster"),
     (

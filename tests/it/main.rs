@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod agent_install;
 mod as_shipped;
 mod boundaries;
 mod cases_apply;
@@ -57,6 +58,7 @@ mod load_printing;
 mod load_reading;
 mod load_schema;
 mod load_syntax;
+mod node_story;
 mod order;
 mod overlays;
 mod overlays_followed;

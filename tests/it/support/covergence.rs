@@ -199,6 +199,17 @@ impl Followed {
     }
 }
 
+impl Followed {
+    /// Interrupts it as Ctrl-C does, and waits until it has ended well.
+    pub fn interrupt(mut self) {
+        let pid = i32::try_from(self.child.id()).unwrap();
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        let ended = self.child.wait().unwrap();
+        assert_eq!(ended.code(), Some(0));
+    }
+}
+
 impl Drop for Followed {
     fn drop(&mut self) {
         let _ = self.child.kill();

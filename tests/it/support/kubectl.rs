@@ -37,6 +37,19 @@ pub fn attempt(arguments: &[&str], input: &[u8]) -> Output {
     child.wait_with_output().unwrap()
 }
 
+/// Runs it on the lab in a folder, whatever becomes of it.
+pub fn on(lab: &Path, arguments: &[&str]) -> Output {
+    let home = tempfile::tempdir().unwrap();
+    Command::new(program())
+        .env_clear()
+        .env("HOME", home.path())
+        .arg("--kubeconfig")
+        .arg(lab.join("kubeconfig"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
 /// Has a shell run a line that somebody was told to copy, on the shared control plane, to a good end.
 pub fn paste(line: &str) {
     let home = tempfile::tempdir().unwrap();

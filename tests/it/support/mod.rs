@@ -17,6 +17,7 @@ pub mod kubectl;
 pub mod lab;
 pub mod manifest;
 pub mod namespace;
+pub mod node;
 pub mod oracle;
 pub mod outcome;
 pub mod overlay;

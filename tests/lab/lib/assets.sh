@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # LAB_HOME is set by the script that uses this
 # Where etcd, kube-apiserver, kube-controller-manager, and what a node needs, come from.
 
 # Prints the folder, after making sure that it is complete.
@@ -51,4 +52,14 @@ controller_manager_in() {
   else
     command -v kube-controller-manager
   fi
+}
+
+# What a node needs beside kubelet: out of packages, never the machine's own.
+node_assets_folder() {
+  local folder=${XDG_CACHE_HOME:-$HOME/.cache}/covergence/node-bookworm
+  if [[ ! -x $folder/bin/containerd ]]; then
+    mkdir -p "${folder%/*}"
+    flock -o "$folder.lock" "$LAB_HOME/fetch-node" "$folder" >&2
+  fi
+  echo "$folder"
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # port is set by start_on_free_port
-# The three programs of a lab. Their globals: $dir, $assets, $audit, $apiserver_flags, $controller_manager_flags.
+# The control plane of a lab. Its globals: $dir, $assets, $audit, $with_node, $apiserver_flags, $controller_manager_flags.
 
 # How long one program may take to come up while a compiler has the machine.
 START_SECONDS=120
@@ -25,16 +25,22 @@ start_apiserver() {
   if [[ $audit == yes ]]; then
     write_audit_policy "$dir/audit-policy.yaml"
   fi
+  # Where a node can reach it, if there is one.
+  api_address=127.0.0.1
+  if [[ $with_node == yes ]]; then
+    api_address=$(machine_address "$(node_number "$dir")")
+    make_server_certificate "$dir/pki" "$api_address" >>"$dir/log/openssl.log" 2>&1
+  fi
   start_on_free_port "$dir" kube-apiserver spawn_apiserver
-  write_kubeconfigs "$dir" "$port"
-  echo "https://127.0.0.1:$port" >"$dir/run/kube-apiserver.url"
+  write_kubeconfigs "$dir" "https://$api_address:$port"
+  echo "https://$api_address:$port" >"$dir/run/kube-apiserver.url"
 }
 
 spawn_apiserver() {
   # shellcheck disable=SC2034 # spawn_with reads it by name
   local flags=(
     --etcd-servers="$(<"$dir/run/etcd.url")"
-    --bind-address=127.0.0.1
+    --bind-address="$api_address"
     --secure-port="$port"
     --cert-dir="$dir/pki"
     --tls-cert-file="$dir/pki/apiserver.crt"
@@ -46,6 +52,10 @@ spawn_apiserver() {
     --service-account-issuer=https://kubernetes.default.svc
     --service-cluster-ip-range="$SERVICE_RANGE"
     --allow-privileged=true
+    # For logs, exec and port-forward of a node's pods.
+    --kubelet-preferred-address-types=InternalIP
+    --kubelet-client-certificate="$dir/pki/client.crt"
+    --kubelet-client-key="$dir/pki/client.key"
     # Pods without service accounts; a test that wants them passes --apiserver-flag=--disable-admission-plugins=
     --disable-admission-plugins=ServiceAccount
     # As OpenShift has it: who makes an object that blocks its owner's deletion must have rights on the owner. What works
@@ -107,24 +117,28 @@ or_gone() {
 }
 
 # Whether the admin gets 200 for the path.
-answers() {
-  curl -sf -o /dev/null --max-time 5 --noproxy '*' --cacert "$dir/pki/ca.crt" \
+answers() { get "$1" >/dev/null; }
+
+# Prints what the admin gets for the path.
+get() {
+  curl -sf --max-time 5 --noproxy '*' --cacert "$dir/pki/ca.crt" \
     --config - "$(<"$dir/run/kube-apiserver.url")$1" <<<"header = \"Authorization: Bearer $(token_of "$dir" admin)\""
 }
 
 # --- kube-controller-manager ------------------------------------------------------------------------------------------
 
 start_controller_manager() {
-  local program
+  local program controllers='*,-nodeipam,-service,-route,-cloud-node-lifecycle'
   program=$(controller_manager_in "$assets")
+  # It would set the pods of a Node object without a kubelet to not ready after 40 seconds.
+  [[ $with_node == yes ]] || controllers+=,-nodelifecycle
   # shellcheck disable=SC2034 # spawn_with reads it by name
   local flags=(
     --kubeconfig="$dir/kube-controller-manager.kubeconfig"
     --service-account-private-key-file="$dir/pki/service-account.key"
     --root-ca-file="$dir/pki/ca.crt"
     --leader-elect=false
-    # Node lifecycle would set the pods of a Node object without a kubelet to not ready after 40 seconds.
-    --controllers='*,-nodeipam,-nodelifecycle,-service,-route,-cloud-node-lifecycle'
+    --controllers="$controllers"
     --kube-api-qps=1000
     --kube-api-burst=2000
     # It serves nothing here, so it has no port that could collide.

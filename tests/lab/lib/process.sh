@@ -4,13 +4,15 @@
 #
 # Every `return` here says its status: a bare one, called from an EXIT trap, returns the status of the failed command.
 
-# spawn DIR NAME PROGRAM ARGUMENT...: in a session of its own, holding nothing of the caller's open.
+# spawn DIR NAME PROGRAM ARGUMENT...: in a session of its own, holding nothing of the caller's open. What a lab talks to is
+# on this machine.
 spawn() {
   local dir=$1 name=$2
   shift 2
   printf '%s\0' "$@" >"$dir/run/$name.argv"
   (
     close_inherited
+    unset {http,https,all,no}_proxy {HTTP,HTTPS,ALL,NO}_PROXY
     exec setsid "$@"
   ) </dev/null >>"$dir/log/$name.log" 2>&1 &
   start_time $! >"$dir/run/$name.since"

@@ -1,0 +1,6 @@
+package shop;
+
+/** Where customers are served. */
+interface Counter {
+  String serve(Query query);
+}
