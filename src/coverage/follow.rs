@@ -21,7 +21,7 @@ const PAUSES: [Duration; 4] = [
 ];
 
 /// Dumps that are read at once.
-const IN_HAND: usize = 8;
+const IN_HAND: usize = 4;
 
 /// What a peer has to tell.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Bytes that the union may take. That of a service with 20,000 classes takes some 10 MB.
-const MOST: usize = 512 << 20;
+const MOST: usize = 256 << 20;
 
 /// What a class or a session takes besides its name and its probes.
 const OVERHEAD: usize = 160;

@@ -114,7 +114,10 @@ fn memory_is_bounded_whatever_peers_say() {
             Err(error) => break error,
         }
     };
-    assert_eq!(refused.to_string(), "all dumps together take more than 1 MiB of memory");
+    assert_eq!(
+        refused.to_string(),
+        "all dumps together take more than 1 MiB of memory"
+    );
     // Four bytes for each probe.
     assert_eq!(added, 15);
     assert_eq!(tally.union(1).store.classes().len(), 15);

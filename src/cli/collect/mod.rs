@@ -10,6 +10,7 @@ mod merge;
 mod places;
 mod read;
 mod report;
+mod report_json;
 
 pub use self::args::CollectArgs;
 use self::args::CollectCommand;

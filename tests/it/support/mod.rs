@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod api;
 pub mod audit;
+pub mod collected;
 pub mod controller;
 pub mod corpus;
 pub mod covergence;
@@ -31,4 +32,5 @@ pub mod server;
 pub mod shipped;
 pub mod site;
 pub mod source;
+pub mod started;
 pub mod watcher;
