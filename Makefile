@@ -8,6 +8,7 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 ROUNDS ?= 200
 DIR ?= $(or $(TMPDIR),/tmp)/covergence-lab
+NODE ?=
 
 # Cargo tools that .ci/setup builds where the machine has none.
 export PATH := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/covergence/tools/bin:$(PATH)
@@ -22,7 +23,8 @@ help: ## Say what there is
 	@echo
 	@echo 'Every day:'
 	@echo '  make check     format, lints and unit tests; no cluster'
-	@echo '  make lab       start a Kubernetes control plane to play with, in DIR ($(DIR))'
+	@echo '  make lab       start a Kubernetes control plane to play with, in DIR ($(DIR));'
+	@echo '                 with NODE=1 and as root, one that runs pods'
 	@echo '  make generate  write the generated files anew: deploy/crds.yaml'
 	@echo '  make bench     measure: commands side by side with kubectl, and the service as it grows'
 	@echo '  make fuzz      break the files of tests/corpus in ROUNDS ($(ROUNDS)) times 500 ways more and read them'
@@ -90,7 +92,7 @@ bench: ## Measure
 
 lab: ## A control plane to play with
 	@.ci/setup packages
-	@tests/lab/lab status --dir '$(DIR)' >/dev/null 2>&1 || tests/lab/lab up --dir '$(DIR)' >/dev/null
+	@tests/lab/lab status --dir '$(DIR)' >/dev/null 2>&1 || tests/lab/lab up --dir '$(DIR)' $(if $(NODE),--node) >/dev/null
 	@echo 'A Kubernetes control plane runs. Use it with:'
 	@echo
 	@echo '  export KUBECONFIG=$(DIR)/kubeconfig'
