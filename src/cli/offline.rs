@@ -122,6 +122,7 @@ pub fn prepare(
         applyset: &applyset,
         force_conflicts: false,
         serve_targets: true,
+        agents: None,
         prune: PruneRules {
             enabled: false,
             complete: false,

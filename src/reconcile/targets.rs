@@ -220,7 +220,8 @@ async fn refresh_deployments(
     else {
         return Ok(());
     };
-    for ((namespace, name), deployment) in facts.cluster.deployments_of(kind, places).await? {
+    let found = facts.cluster.deployments_of(kind, places).await?;
+    for ((namespace, name), (deployment, _)) in found {
         let id = ObjectId {
             group_kind: GroupKind::new("apps", "Deployment"),
             namespace,

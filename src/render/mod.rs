@@ -11,7 +11,8 @@ mod target;
 
 pub use desired::{Desired, Resolved, resolve};
 pub use injection::{
-    AgentImage, AgentPatch, ContainerShape, EnvValue, NotInjected, PodShape, PortShape, agent_patch,
+    AgentImage, AgentPatch, ContainerShape, EnvValue, NotInjected, PodShape, PortShape,
+    agent_patch, without_agent,
 };
 pub(crate) use normalise::SERVER_METADATA;
 pub use normalise::stamp;

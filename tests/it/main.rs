@@ -6,6 +6,10 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod agent_conflict;
+mod agent_gone;
+mod agent_restores;
+mod agent_survives;
 mod as_shipped;
 mod boundaries;
 mod cases_apply;

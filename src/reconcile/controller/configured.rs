@@ -11,9 +11,9 @@ use super::sync::Defaults;
 use crate::api::Config;
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF};
 use crate::cluster::{Cluster, ClusterError, Kind};
-use crate::plan::Live;
+use crate::plan::{AgentImages, Live};
 use crate::reconcile::Limits;
-use crate::render::stamp;
+use crate::render::{AgentImage, stamp};
 
 /// What the configuration says now. Readers never wait.
 pub struct Configured(watch::Sender<Arc<Said>>);
@@ -94,6 +94,10 @@ impl Defaults {
             service_account: config.default_service_account.clone(),
             home: home.to_owned(),
             limits: Limits::of(&config.limits),
+            agent_images: AgentImages {
+                default: AgentImage::default(),
+                allowed: config.agent_images.clone(),
+            },
         }
     }
 }

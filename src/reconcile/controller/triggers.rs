@@ -17,7 +17,7 @@ use crate::api::names::{APPROVE_PRUNE, GROUP, REQUESTED_AT, SYNC, TARGET};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Change, Changes, ClusterError, Kind, SERVICE_NAME, Watches};
 use crate::metrics::WatchState;
-use crate::plan::Live;
+use crate::plan::{AgentRecord, Live};
 use crate::render::{Target, service_name};
 use crate::web::{Gate, HookTarget};
 
@@ -145,7 +145,10 @@ impl Triggers {
             }
             ("", "Service") => self.service(id, before.into_iter().chain(after)),
             ("discovery.k8s.io", "EndpointSlice") => self.slice(id, before.or(after)),
-            ("apps", "Deployment") => self.deployment(id),
+            ("apps", "Deployment") => {
+                self.deployment(id);
+                self.carrier(before.into_iter().chain(after));
+            }
             _ => {}
         }
         self.member(id, before, after);
@@ -178,6 +181,12 @@ impl Triggers {
     fn deployment(&self, id: &ObjectId) {
         let referring = self.targets.by_deployment.get(&place(id));
         self.look_at_targets(referring);
+    }
+
+    /// The Target that a Deployment says it carries the agent for, which may be gone.
+    fn carrier<'a>(&self, states: impl Iterator<Item = &'a Live>) {
+        let names: BTreeSet<Name> = states.filter_map(recorded_target).collect();
+        self.look_at_targets(Some(&names));
     }
 
     /// A Service of a Target, by its owner; also one that it has lost.
@@ -251,7 +260,25 @@ impl Triggers {
                 context.targets.add(Name { namespace, name }, Why::Look);
             }
         }
+        // And those that were deleted while nobody looked. Where not all Deployments may be seen, those of Targets are all
+        // the same.
+        let namespaces = &context.configured.said().namespaces;
+        let carriers = context.cluster.carriers_in(namespaces).await;
+        for live in carriers.unwrap_or_default() {
+            if let Some(name) = recorded_target(&live) {
+                context.targets.add(name, Why::Look);
+            }
+        }
     }
+}
+
+/// Names the Target that a Deployment says it carries the agent for.
+fn recorded_target(live: &Live) -> Option<Name> {
+    let record = AgentRecord::of(live)?;
+    Some(Name {
+        namespace: live.namespace.clone()?,
+        name: record.target.name,
+    })
 }
 
 /// Tells whether a Sync asks for something new, and does not only have another status.

@@ -14,3 +14,4 @@ pub use image::AgentImage;
 pub use patch::{AgentPatch, agent_patch};
 pub use refusal::NotInjected;
 pub use shape::{ContainerShape, EnvValue, PodShape, PortShape};
+pub use words::without_agent;

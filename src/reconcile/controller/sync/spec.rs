@@ -12,7 +12,7 @@ use super::source::Followed;
 use crate::api::parse_duration;
 use crate::api::sync::{self, HelmSource, SHORTEST_INTERVAL, SyncSpec};
 use crate::overlay::{Options, Values};
-use crate::plan::Limit;
+use crate::plan::{AgentImages, Limit};
 use crate::policy::{Asked, User};
 use crate::reconcile::{Limits, Settings};
 use crate::source::directory::{DirectorySource, is_within};
@@ -44,6 +44,8 @@ pub struct Defaults {
     pub home: String,
     /// How much of a source is read.
     pub limits: Limits,
+    /// What may bring the agent.
+    pub agent_images: AgentImages,
 }
 
 /// Gives the settings of a run.
