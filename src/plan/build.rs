@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::agent::{AgentImages, agent_steps};
+use super::agent::{Agents, agent_steps};
 use super::child::{child, targets};
 use super::known::Known;
 use super::leaving::{Leaving, leaving};
@@ -31,9 +31,9 @@ pub struct Inputs<'a> {
     pub force_conflicts: bool,
     /// Whether the Services of Targets are part of the plan.
     pub serve_targets: bool,
-    /// What may bring the agent into Deployments that no Sync composes it into; only a controller puts it there, since only
-    /// who stays can take it out again.
-    pub agents: Option<&'a AgentImages>,
+    /// What bears on the agents of Deployments that do not come with their Targets. Only a controller puts them there, since
+    /// only who stays can take them out again.
+    pub agents: Option<Agents<'a>>,
     /// What bears on pruning.
     pub prune: PruneRules<'a>,
 }
@@ -78,10 +78,10 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
         .filter_map(|target| child(inputs, target, &doomed, &changing));
     let (late, early): (Vec<Step>, Vec<Step>) = children.partition(|step| step.body == Body::Prune);
     steps.extend(early);
-    if let Some(images) = inputs.agents {
+    if let Some(agents) = inputs.agents {
         let agents = targets
             .iter()
-            .flat_map(|target| agent_steps(inputs, target, images));
+            .flat_map(|target| agent_steps(inputs, target, agents));
         steps.extend(agents);
     }
     order(&mut steps, inputs);

@@ -6,6 +6,7 @@ mod approval;
 mod build;
 mod child;
 mod classify;
+mod composed;
 mod deny;
 mod diff;
 mod fields;
@@ -29,14 +30,15 @@ mod string_map;
 mod tests;
 
 pub use agent::{
-    AgentImages, AgentRecord, AgentVerdict, AgentWish, TakeOut, give_up_agents, judge_agent,
-    take_out,
+    AgentImages, AgentRecord, AgentVerdict, AgentWish, Agents, TakeOut, give_up_agents,
+    judge_agent, take_out,
 };
 pub use annotations::unreadable_wave;
 pub use approval::{Approval, approve_command, quoted};
 pub use build::{Index, Inputs, build, index};
 pub use child::{child_id, deployment_of};
 pub use classify::{drift_of, is_as_applied};
+pub use composed::compose_agents;
 pub use deny::{hold_denied, withhold_prunes};
 pub use diff::diff;
 pub use health::{Health, health};

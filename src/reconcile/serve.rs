@@ -7,13 +7,13 @@ use super::Done;
 use super::execute::Execution;
 use super::survey::{id_of, target_needs};
 use super::targets::{Facts, TargetReport, report_targets};
-use crate::api::names::API_VERSION;
+use crate::api::names::{API_VERSION, TARGET};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{
-    AgentImages, AgentRecord, Inputs, Known, Live, Plan, PruneRules, Step, build, give_up_agents,
-    index,
+    AgentImages, AgentRecord, Agents, Inputs, Known, Live, Plan, PruneRules, Step, build,
+    give_up_agents, index,
 };
-use crate::render::Target;
+use crate::render::{Composed, Target};
 
 /// What holds for all Targets.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,23 @@ pub struct Served {
     pub report: Option<(TargetReport, Option<ClusterError>)>,
 }
 
+/// Finds the Targets that refer to the same Deployment, where its agent may be another one's.
+async fn others(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    target: &Target,
+) -> Result<Vec<Target>, ClusterError> {
+    let kind = kinds.get(API_VERSION, TARGET);
+    let Some(kind) = kind.filter(|_| target.wants_agent()) else {
+        return Ok(Vec::new());
+    };
+    let namespace = BTreeSet::from([target.namespace.clone()]);
+    let seen = cluster.targets_in(kind, &namespace).await?;
+    let targets = seen.iter().filter_map(|seen| seen.target.as_ref().ok());
+    let others = targets.filter(|it| it.is_beside(target));
+    Ok(others.cloned().collect())
+}
+
 /// Puts a Target's agent where it belongs, makes its Service as it is to be, and writes the Target's status when it is
 /// another than before.
 ///
@@ -51,6 +68,7 @@ pub async fn serve(
 ) -> Result<Served, ClusterError> {
     let versions: BTreeSet<String> = ["v1", "apps/v1", API_VERSION].map(str::to_owned).into();
     let mut kinds = cluster.kinds(&versions).await?;
+    let others = others(cluster, &kinds, &target).await?;
     let mut known = Known::default();
     let namespace = BTreeSet::from([target.namespace.clone()]);
     for live in cluster.carriers_in(&namespace).await? {
@@ -68,7 +86,10 @@ pub async fn serve(
         applyset: "",
         force_conflicts: false,
         serve_targets: true,
-        agents: Some(terms.images),
+        agents: Some(Agents {
+            images: terms.images,
+            others: &others,
+        }),
         prune: PruneRules::nothing(),
     });
     adjust(&mut plan);
@@ -80,6 +101,9 @@ pub async fn serve(
         plan: &plan,
         done: &done,
         cluster_domain: terms.cluster_domain,
+        agent_image: &terms.images.default,
+        composed: &Composed::new(),
+        others: &others,
         concurrency: 1,
         now,
     };

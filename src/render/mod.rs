@@ -7,12 +7,14 @@ mod selector;
 mod service;
 mod service_name;
 mod status;
+#[cfg(test)]
+mod status_tests;
 mod target;
 
 pub use desired::{Desired, Resolved, resolve};
 pub use injection::{
-    AgentImage, AgentPatch, ContainerShape, EnvValue, NotInjected, PodShape, PortShape,
-    agent_patch, without_agent,
+    AgentImage, AgentPatch, AgentState, Composed, ContainerShape, EnvValue, LEFT_TO_CONTROLLER,
+    NotInjected, PodShape, PortShape, WithAgent, agent_patch, compose, rival, without_agent,
 };
 pub(crate) use normalise::SERVER_METADATA;
 pub use normalise::stamp;

@@ -213,18 +213,18 @@ fn one_deployment_carries_the_agent_of_one_target() {
     let ns = Namespace::new("two");
     ns.create("deployments", &deployment("pet"));
     let _controller = served(&ns);
-    ns.create("closurejvmtargets", &target_of("other", "pet"));
+    ns.create("closurejvmtargets", &target_of("second", "pet"));
     eventually("the second Target is refused", || {
-        let condition = ns.condition("other", "AgentInjected");
+        let condition = ns.condition("second", "AgentInjected");
         (condition["reason"] == "DeploymentTaken").then_some(())
     });
     assert_eq!(ns.get("deployments", "pet")["metadata"]["generation"], 2);
     // When the first goes, the second has its turn.
     ns.delete("closurejvmtargets", "pet");
-    eventually("it carries the agent of the other", || {
+    eventually("it carries the agent of the second", || {
         let live = ns.get("deployments", "pet");
         let record = live["metadata"]["annotations"]["closurejvm.io/agent"].as_str()?;
-        record.contains("\"other\"").then_some(())
+        record.contains("\"second\"").then_some(())
     });
 }
 

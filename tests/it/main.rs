@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod agent_composed;
 mod agent_conflict;
 mod agent_gone;
 mod agent_restores;

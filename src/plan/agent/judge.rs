@@ -75,7 +75,7 @@ pub fn judge_agent(wish: &AgentWish, id: &ObjectId, live: &Live, shape: &PodShap
         AgentWish::GiveUp { target, why } => match record {
             Some(record) if record.target.name == *target => AgentVerdict::TakeOut {
                 record,
-                reason: format!("the agent is taken out: {why}"),
+                reason: (*why).to_owned(),
             },
             _ => AgentVerdict::Nothing("it carries no agent".into()),
         },

@@ -13,7 +13,7 @@ pub use judge::{AgentVerdict, AgentWish, judge_agent};
 pub use record::AgentRecord;
 pub use restore::{TakeOut, take_out};
 pub(super) use steps::agent_steps;
-pub use steps::give_up_agents;
+pub use steps::{Agents, give_up_agents};
 
 use serde_json::json;
 

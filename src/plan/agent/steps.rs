@@ -8,53 +8,62 @@ use crate::api::target::Injection;
 use crate::api::{GroupKind, ObjectId};
 use crate::plan::build::Inputs;
 use crate::plan::{Action, Body, Live, Plan, Step};
-use crate::render::{Deployment, PodShape, Target};
+use crate::render::{PodShape, Target, rival};
+
+/// What bears on the agents of Deployments that do not come with their Targets.
+#[derive(Clone, Copy, Debug)]
+pub struct Agents<'a> {
+    /// What may bring them.
+    pub images: &'a AgentImages,
+    /// Targets that may refer to the same Deployments.
+    pub others: &'a [Target],
+}
 
 /// Makes the steps of a Target's agent, as far as no Sync composes it into a manifest.
 pub(in crate::plan) fn agent_steps(
     inputs: &Inputs<'_>,
     target: &Target,
-    images: &AgentImages,
+    agents: Agents<'_>,
 ) -> Vec<Step> {
     let known = inputs.known;
     let id = target.deployment_id();
     let deployment = known.deployments.get(&id).zip(known.carriers.get(&id));
-    let is_composed = deployment.is_some_and(|(it, _)| is_composed(target, it));
-    let no_longer = why_not(target, is_composed);
+    let comes_with =
+        |it: &Target| deployment.is_some_and(|(deployment, _)| it.comes_with(deployment));
+    let rival = rival(target, agents.others.iter(), comes_with);
+    let no_longer = match rival {
+        Some(_) => Some("the agent is taken out: another ClosureJVMTarget comes first"),
+        None => why_not(target, comes_with(target)),
+    };
     let mut steps = Vec::new();
     if let (None, Some((deployment, live))) = (no_longer, deployment) {
         let wish = AgentWish::Carry {
             target: Box::new(target.clone()),
-            images: images.clone(),
+            images: agents.images.clone(),
         };
         steps.extend(step(&id, live, &deployment.pod, wish));
     }
     let others = known.carriers.iter();
     let others = others.filter(|(other, _)| no_longer.is_some() || **other != id);
-    let why = no_longer.unwrap_or("its ClosureJVMTarget refers to another Deployment now");
+    let why = no_longer
+        .unwrap_or("the agent is taken out: its ClosureJVMTarget refers to another Deployment");
     steps.extend(others.filter_map(|(id, live)| give_up(id, live, &target.name, why)));
     steps
-}
-
-/// Tells whether one Sync has both, and so has the agent in the manifest that it applies.
-fn is_composed(target: &Target, deployment: &Deployment) -> bool {
-    let set = target.live.as_ref().and_then(|live| live.applyset.as_ref());
-    set.is_some() && set == deployment.applyset.as_ref()
 }
 
 /// Says why a Target's Deployment is not to carry the agent by our hand, if so.
 fn why_not(target: &Target, is_composed: bool) -> Option<&'static str> {
     let coverage = &target.spec.agents.coverage;
     match coverage.injection {
-        _ if !coverage.enabled => Some("coverage is switched off"),
-        Injection::None => Some("the image brings the agent along"),
-        Injection::Auto => is_composed.then_some("its manifest has it now"),
+        _ if !coverage.enabled => Some("the agent is taken out: coverage is switched off"),
+        Injection::None => Some("the agent is taken out: the image brings one along"),
+        Injection::Auto => is_composed.then_some("the agent is left to the manifest, which has it"),
     }
 }
 
 /// Makes the plan that takes the agent of a Target that is gone out of all Deployments.
 pub fn give_up_agents(carriers: &[Arc<Live>], target: &str) -> Plan {
-    let why = "its ClosureJVMTarget is gone";
+    let why = "the agent is taken out: its ClosureJVMTarget is gone";
     let steps = carriers.iter().filter_map(|live| {
         let id = ObjectId {
             group_kind: GroupKind::new("apps", "Deployment"),

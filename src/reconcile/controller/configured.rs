@@ -83,21 +83,23 @@ impl Configured {
 impl Defaults {
     /// What a Config says for all Syncs of a controller that runs in a namespace.
     pub fn of(config: &Config, concurrency: usize, home: &str) -> Self {
+        let agent_image =
+            AgentImage::new(config.agent_image.clone(), config.agent_image_pull_policy);
         Self {
             cluster_domain: config
                 .cluster_domain
                 .clone()
                 .unwrap_or_else(|| "cluster.local".into()),
+            agent_images: AgentImages {
+                default: agent_image,
+                allowed: config.agent_images.clone(),
+            },
             concurrency,
             directories: config.directories.clone(),
             allow_remote_bases: config.allow_remote_bases,
             service_account: config.default_service_account.clone(),
             home: home.to_owned(),
             limits: Limits::of(&config.limits),
-            agent_images: AgentImages {
-                default: AgentImage::default(),
-                allowed: config.agent_images.clone(),
-            },
         }
     }
 }

@@ -167,6 +167,8 @@ impl Triggers {
     }
 
     async fn target(&mut self, name: Name) {
+        // Which Target a Deployment carries the agent for is a matter of all that refer to it.
+        self.look_at_targets(self.targets.beside(&name));
         self.targets.forget(&name);
         let cluster = &self.context.cluster;
         let found = cluster.target(&name.namespace, &name.name).await;
@@ -175,6 +177,7 @@ impl Triggers {
         {
             self.targets.note(target);
         }
+        self.look_at_targets(self.targets.beside(&name));
         self.context.targets.add(name, Why::Look);
     }
 
@@ -327,6 +330,12 @@ impl Targets {
         note(&mut self.by_deployment, &deployment);
         note(&mut self.by_service, &service);
         self.known.insert(name, (deployment, service));
+    }
+
+    /// The Targets of a Target's Deployment.
+    fn beside(&self, name: &Name) -> Option<&BTreeSet<Name>> {
+        let (deployment, _) = self.known.get(name)?;
+        self.by_deployment.get(deployment)
     }
 
     fn forget(&mut self, name: &Name) {

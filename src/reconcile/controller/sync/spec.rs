@@ -32,6 +32,8 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 pub struct Defaults {
     /// Domain of the cluster's Services.
     pub cluster_domain: String,
+    /// What may bring the agent.
+    pub agent_images: AgentImages,
     /// The most requests of one run in flight.
     pub concurrency: usize,
     /// Directories that Syncs may read, and all below them.
@@ -44,8 +46,6 @@ pub struct Defaults {
     pub home: String,
     /// How much of a source is read.
     pub limits: Limits,
-    /// What may bring the agent.
-    pub agent_images: AgentImages,
 }
 
 /// Gives the settings of a run.
@@ -87,6 +87,7 @@ pub fn settings(
         requested_at: sync.open_request().map(str::to_owned),
         generation: sync.generation,
         cluster_domain: defaults.cluster_domain.clone(),
+        agent_image: defaults.agent_images.default.clone(),
         policies: Arc::new(Asked {
             inside: spec.policies.clone(),
             others: Vec::new(),
