@@ -14,7 +14,7 @@ mod target;
 pub use desired::{Desired, Resolved, resolve};
 pub use injection::{
     AgentImage, AgentPatch, AgentState, Composed, ContainerShape, EnvValue, LEFT_TO_CONTROLLER,
-    NotInjected, PodShape, PortShape, WithAgent, agent_patch, compose, rival,
+    NotInjected, PodShape, PortShape, WithAgent, agent_patch, compose, rival, without_agent,
 };
 pub(crate) use normalise::SERVER_METADATA;
 pub use normalise::stamp;

@@ -6,6 +6,11 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod agent_composed;
+mod agent_conflict;
+mod agent_gone;
+mod agent_restores;
+mod agent_survives;
 mod agent_install;
 mod as_shipped;
 mod boundaries;

@@ -22,6 +22,8 @@ pub enum AgentState {
     LeftToController,
     /// The Deployment cannot carry it.
     Refused(NotInjected),
+    /// It could not be put there, or is not put there again: reason and message.
+    Hindered(&'static str, String),
 }
 
 impl AgentState {
@@ -75,6 +77,7 @@ impl AgentState {
                 (LEFT_TO_CONTROLLER, message)
             }
             Self::Refused(no) => (no.reason(), no.to_string()),
+            Self::Hindered(reason, message) => (*reason, message.clone()),
         }
     }
 }
