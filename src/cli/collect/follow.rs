@@ -14,6 +14,7 @@ use super::dump::{is_only_here, nothing, request};
 use super::dump_args::DumpArgs;
 use super::files::Files;
 use super::places::Places;
+use super::plural;
 use super::report::Report;
 use crate::cli::args::Output;
 use crate::cli::diagnostics::printable;
