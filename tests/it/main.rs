@@ -8,6 +8,7 @@
 )]
 mod as_shipped;
 mod boundaries;
+mod campaigns;
 mod cases_apply;
 mod cases_service;
 mod cases_source;
@@ -88,6 +89,7 @@ mod source_git_local;
 mod source_git_remote;
 mod source_git_ssh;
 mod status_command;
+mod storage_s3;
 mod strictness;
 mod support;
 mod sync_git;
