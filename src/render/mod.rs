@@ -1,14 +1,21 @@
 //! Documents and what is known of the cluster -> desired objects and status. Pure.
 
 mod desired;
+mod injection;
 mod normalise;
 mod selector;
 mod service;
 mod service_name;
 mod status;
+#[cfg(test)]
+mod status_tests;
 mod target;
 
 pub use desired::{Desired, Resolved, resolve};
+pub use injection::{
+    AgentImage, AgentPatch, AgentState, Composed, ContainerShape, EnvValue, LEFT_TO_CONTROLLER,
+    NotInjected, PodShape, PortShape, WithAgent, agent_patch, compose, rival,
+};
 pub(crate) use normalise::SERVER_METADATA;
 pub use normalise::stamp;
 pub use service::{NoService, coverage_service, with_owner};

@@ -70,13 +70,17 @@ pub fn coverage_service(
         return Err(NoService::CoverageServiceDisabled);
     }
     let deployment = deployment.ok_or_else(|| NoService::deployment_not_found(target))?;
-    let selector = service_selector(&deployment.selector).map_err(|why| {
+    let mut selector = service_selector(&deployment.selector).map_err(|why| {
         NoService::SelectorNotExpressible {
             name: target.spec.deployment_ref.name.clone(),
             why,
         }
     })?;
     let port = target.spec.agents.coverage.port;
+    if target.wants_agent() {
+        // Pods without the agent, or with one on another port, would only refuse to be connected to.
+        selector.insert(names::COVERAGE_PORT.to_owned(), port.to_string());
+    }
     Ok(json!({
         "apiVersion": "v1",
         "kind": "Service",
@@ -91,7 +95,7 @@ pub fn coverage_service(
         "spec": {
             "clusterIP": "None",
             // A headless Service maps no ports (API reference, ServicePort.targetPort), so both are the agent's.
-            "ports": [{ "name": "jacoco", "port": port, "protocol": "TCP", "targetPort": port }],
+            "ports": [{ "name": names::COVERAGE_PORT_NAME, "port": port, "protocol": "TCP", "targetPort": port }],
             "publishNotReadyAddresses": target.spec.agents.coverage.publish_not_ready,
             "selector": selector,
         },
