@@ -14,6 +14,9 @@ pub enum StorageError {
     /// What is there is not what it should be, and is left as it is.
     #[error("{0}")]
     Unreadable(String),
+    /// It is more than is kept in one file; what is there is left as it is.
+    #[error("{0}")]
+    TooLarge(String),
 }
 
 impl StorageError {
@@ -23,6 +26,7 @@ impl StorageError {
             Self::NotAllowed(_) => "StorageNotAllowed",
             Self::Unavailable(_) => "StorageUnavailable",
             Self::Unreadable(_) => "StorageUnreadable",
+            Self::TooLarge(_) => "FileTooLarge",
         }
     }
 }

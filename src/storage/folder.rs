@@ -134,7 +134,7 @@ impl Folder {
             .read_to_end(&mut content)
             .map_err(|error| failed(&error))?;
         if content.len() as u64 > most {
-            return Err(StorageError::Unreadable(format!(
+            return Err(StorageError::TooLarge(format!(
                 "{} is larger than {most} bytes; it is left as it is",
                 self.location()
             )));

@@ -108,7 +108,7 @@ fn what_is_no_file_or_too_large_is_left_as_it_is() {
     let large = vec![7; 1001];
     fs::write(place.join("pets.exec"), &large).unwrap();
     let error = append(&folder(root.path(), "a"), "x").unwrap_err();
-    assert_eq!(error.reason(), "StorageUnreadable");
+    assert_eq!(error.reason(), "FileTooLarge");
     assert_eq!(fs::read(place.join("pets.exec")).unwrap(), large);
 }
 

@@ -37,6 +37,10 @@ const FORBIDDEN: &[(&str, &str)] = &[
         "crate::source",
         "the core does not know where sources come from",
     ),
+    (
+        "crate::storage",
+        "the core does not know modules that do IO",
+    ),
     ("crate::web", "the core does not know modules that do IO"),
     (
         "kube_client",
@@ -52,6 +56,10 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ("axum", "the core does no IO"),
     ("futures_util", "the core is not async"),
     ("hyper", "the core does no IO"),
+    ("hyper_openssl", "the core does no IO"),
+    ("hyper_util", "the core does no IO"),
+    ("object_store", "the core does no IO"),
+    ("rustix", "the core does no IO"),
     ("http", "the core does no IO"),
     ("openssl", "the core does no IO"),
     ("libc", "the core does no IO"),

@@ -203,7 +203,11 @@ fn the_crds_as_json_are_a_list() {
         .collect();
     assert_eq!(
         names,
-        ["closurejvmtargets.closurejvm.io", "syncs.closurejvm.io"]
+        [
+            "closurejvmtargets.closurejvm.io",
+            "syncs.closurejvm.io",
+            "closurejvmcampaigns.closurejvm.io"
+        ]
     );
 }
 

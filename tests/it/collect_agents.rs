@@ -251,7 +251,7 @@ fn a_file_that_is_there_is_replaced_or_added_to_only_when_told() {
     folder.collect(&[peer.place()], "union.exec").ok();
     let refused = folder.collect(&[peer.place()], "union.exec").code(2);
     assert!(
-        refused.stderr.contains("--append adds to it"),
+        refused.stderr.contains("--append adds to what is there"),
         "{}",
         refused.stderr
     );

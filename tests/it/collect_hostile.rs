@@ -106,7 +106,7 @@ fn hostile_peers_take_no_more_memory_than_their_bound() {
     let small = |number: u64| {
         let mut bytes = Vec::new();
         for id in 0..1000 {
-            let id = number * 1000 + id;
+            let id = 1 << 41 | (number * 1000 + id);
             encode::execution(&mut bytes, class(id, "C", "1").as_ref());
         }
         bytes

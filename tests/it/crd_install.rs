@@ -46,7 +46,11 @@ fn diff_plans_without_our_kinds_and_never_writes_and_sync_installs_them_and_says
     assert!(api.list(crds).is_empty());
 
     let report = run("sync").ok();
-    let names = ["closurejvmtargets.closurejvm.io", "syncs.closurejvm.io"];
+    let names = [
+        "closurejvmtargets.closurejvm.io",
+        "syncs.closurejvm.io",
+        "closurejvmcampaigns.closurejvm.io",
+    ];
     assert_eq!(report.json()["installed"], json!(names));
     for name in names {
         assert!(report.stderr.contains(name), "{report:?}");

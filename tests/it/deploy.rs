@@ -59,6 +59,52 @@ fn the_kustomizations_name_every_file_and_build() {
 }
 
 #[test]
+fn a_volume_for_the_files_of_campaigns_is_mounted_as_the_readme_says() {
+    let readme = read("README.md");
+    let (_, section) = readme.split_once("## Files of Campaigns\n").unwrap();
+    let (_, block) = section.split_once("```yaml\n").unwrap();
+    let (patches, _) = block.split_once("```").unwrap();
+    let work = tempfile::tempdir().unwrap();
+    let copied = Command::new("cp")
+        .arg("-r")
+        .arg(folder())
+        .arg(work.path())
+        .status();
+    assert!(copied.unwrap().success());
+    let overlay = work.path().join("overlay");
+    fs::create_dir(&overlay).unwrap();
+    let text = format!("resources: [../deploy]\n{patches}");
+    fs::write(overlay.join("kustomization.yaml"), text).unwrap();
+    let built = kubectl(&["kustomize", overlay.to_str().unwrap()], &[]);
+    let built = Source::new().file("built.yaml", &built);
+    let deployment = objects(built.path())
+        .into_iter()
+        .find(|o| o["kind"] == "Deployment");
+    let pod = deployment.unwrap()["spec"]["template"]["spec"].take();
+    let mounts = pod["containers"][0]["volumeMounts"].as_array().unwrap();
+    let mount = mounts
+        .iter()
+        .find(|mount| mount["name"] == "campaigns")
+        .unwrap();
+    let root = mount["mountPath"].as_str().unwrap();
+    assert!(
+        section.contains(&format!("`campaigns: {{root: {root}}}`")),
+        "{root}"
+    );
+    let volumes = pod["volumes"].as_array().unwrap();
+    let volume = volumes
+        .iter()
+        .find(|volume| volume["name"] == "campaigns")
+        .unwrap();
+    assert!(
+        volume["persistentVolumeClaim"]["claimName"].is_string(),
+        "{volume}"
+    );
+    // What was mounted before still is.
+    assert!(mounts.len() > 2 && volumes.len() > 2, "{pod}");
+}
+
+#[test]
 fn its_own_validation_finds_nothing_wrong() {
     let output = Run::new(&["validate", "-o", "json"]).arg(folder()).ok();
     assert_eq!(output.json()["diagnostics"], json!([]));

@@ -126,7 +126,11 @@ fn c35_our_own_definitions_are_never_pruned() {
     let source = Source::new()
         .with("a.yaml", &[config_map("a", "")])
         .file("crds.yaml", &Run::new(&["crd"]).ok().stdout);
-    let names = ["closurejvmtargets.closurejvm.io", "syncs.closurejvm.io"];
+    let names = [
+        "closurejvmtargets.closurejvm.io",
+        "syncs.closurejvm.io",
+        "closurejvmcampaigns.closurejvm.io",
+    ];
     let path = |name: &str| path("customresourcedefinitions", None, Some(name));
     ns.sync(&source).ok();
     source.remove("crds.yaml");

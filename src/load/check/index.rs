@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::read::{entries, field};
 use super::slip::slip_of;
 use super::workload;
-use crate::api::Scope;
+use crate::api::{Scope, names};
 use crate::load::schema::builtin_scope;
 use crate::load::{Document, Entry, Node};
 
 /// Kinds that others refer to by name, with their groups.
-const REFERRED: [(&str, &str); 11] = [
+const REFERRED: [(&str, &str); 12] = [
     ("", "ConfigMap"),
     ("", "Secret"),
     ("", "ServiceAccount"),
@@ -22,6 +22,7 @@ const REFERRED: [(&str, &str); 11] = [
     ("apps", "ReplicaSet"),
     ("rbac.authorization.k8s.io", "Role"),
     ("rbac.authorization.k8s.io", "ClusterRole"),
+    (names::GROUP, names::TARGET),
 ];
 
 type Names<'n> = BTreeMap<&'n str, &'n Document>;

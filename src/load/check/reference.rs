@@ -18,6 +18,11 @@ pub(super) fn check<'n>(document: &'n Document, index: &Index<'n>, out: &mut Vec
                 named(name, "Deployment", namespace, index, out);
             });
         }
+        (names::GROUP, names::CAMPAIGN) => {
+            each(root, "spec.targetRef.name", &mut |name| {
+                named(name, names::TARGET, namespace, index, out);
+            });
+        }
         ("autoscaling", "HorizontalPodAutoscaler") => {
             each(root, "spec.scaleTargetRef", &mut |target| {
                 let kind = text(target, "kind").unwrap_or_default();

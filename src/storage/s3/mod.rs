@@ -208,7 +208,7 @@ impl Bucket {
     async fn read(&self, most: u64) -> Result<Option<(Vec<u8>, UpdateVersion)>, StorageError> {
         let too_large = || {
             let place = self.location();
-            StorageError::Unreadable(format!(
+            StorageError::TooLarge(format!(
                 "{place} is larger than {most} bytes; it is left as it is"
             ))
         };

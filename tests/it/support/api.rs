@@ -169,7 +169,9 @@ pub fn path(resource: &str, namespace: Option<&str>, name: Option<&str>) -> Stri
         | "events"
         | "persistentvolumeclaims" => (plural, "api/v1".to_owned()),
         "deployments" | "replicasets" => (plural, "apis/apps/v1".to_owned()),
-        "closurejvmtargets" | "syncs" => (plural, "apis/closurejvm.io/v1alpha1".to_owned()),
+        "closurejvmtargets" | "closurejvmcampaigns" | "syncs" => {
+            (plural, "apis/closurejvm.io/v1alpha1".to_owned())
+        }
         "horizontalpodautoscalers" => (plural, "apis/autoscaling/v1".to_owned()),
         "endpointslices" => (plural, "apis/discovery.k8s.io/v1beta1".to_owned()),
         "roles" | "rolebindings" | "clusterroles" | "clusterrolebindings" => {

@@ -43,15 +43,6 @@ impl FakePeer {
         })
     }
 
-    /// Says the same over and over again.
-    pub fn repeating(begin: Vec<u8>, bytes: Vec<u8>) -> Self {
-        Self::new(move |mut stream| {
-            if stream.write_all(&begin).is_ok() {
-                while stream.write_all(&bytes).is_ok() {}
-            }
-        })
-    }
-
     pub fn place(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }

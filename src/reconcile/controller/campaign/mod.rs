@@ -208,14 +208,13 @@ impl Unit {
         let pods = Pods::find(cluster, &live.name, spec).await?;
         let collected = pods.collect();
         let collected = self.job.give_way.run_until_cancelled(collected).await;
-        let collected = collected.ok_or(Ended::GaveWay)?;
+        let mut collected = collected.ok_or(Ended::GaveWay)?;
         let mut ran = pods::ran(&collected, at);
         if ran.pods.reached == 0 && collected.union.summary().hit == 0 {
             return Ok(ran);
         }
-        let mut merged = self
-            .store(live, &storage, Arc::new(collected.union.clone()))
-            .await?;
+        let union = Arc::new(std::mem::take(&mut collected.union));
+        let mut merged = self.store(live, &storage, union).await?;
         if spec.reset {
             let data = Arc::new(pods.reset(&collected).await);
             let unstored = Unstored {

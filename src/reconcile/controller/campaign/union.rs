@@ -67,6 +67,14 @@ pub fn merge(stored: Option<&[u8]>, new: &Store) -> Result<Update<Merged>, Stora
         let mut bytes = Vec::new();
         write_exec(&union, &mut bytes)
             .map_err(|error| StorageError::Unavailable(error.to_string()))?;
+        // What could not be read again would be lost.
+        if bytes.len() as u64 > BYTES || union.summary().classes > limits.classes as u64 {
+            let message = format!(
+                "the union has more than {BYTES} bytes or {} classes; the file is left as it is",
+                limits.classes
+            );
+            return Err(StorageError::TooLarge(message));
+        }
         content = Some(bytes);
     }
     Ok(Update {
@@ -176,6 +184,23 @@ mod tests {
             let error = merge(Some(bytes), &new).err().unwrap();
             assert_eq!(error.reason(), "StorageUnreadable");
         }
+    }
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_stored() {
+        let (file, _) = stored(None, &store(&[], &[(1, "a/A", &[true])]));
+        let mut large = Store::new();
+        let probes: Probes = std::iter::repeat_n(true, 1 << 20).collect();
+        for id in 2..2 + (BYTES >> 17) {
+            let class = ExecutionData {
+                id: ClassId(id),
+                name: "a/B".try_into().unwrap(),
+                probes: probes.clone(),
+            };
+            large.put(class.as_ref()).unwrap();
+        }
+        let error = merge(file.as_deref(), &large).err().unwrap();
+        assert_eq!(error.reason(), "FileTooLarge");
     }
 
     #[test]
