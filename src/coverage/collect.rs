@@ -12,7 +12,7 @@ use super::tally::{Share, Tally};
 use super::{Growth, Limits, Mismatch, SessionInfo, Store};
 
 /// Answers that are read at once. Peers that are silent are waited for together, and take no part of this.
-const READING: usize = 8;
+const READING: usize = 4;
 
 /// What is asked of peers, and how long they are waited for.
 #[derive(Clone, Debug)]
@@ -380,3 +380,7 @@ pub(super) async fn connect<D: Dial>(
         Err(_) => Err(AgentError::ConnectLate(within)),
     }
 }
+
+#[cfg(test)]
+#[path = "collect_tests.rs"]
+mod tests;

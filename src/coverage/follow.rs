@@ -21,7 +21,7 @@ const PAUSES: [Duration; 4] = [
 ];
 
 /// Dumps that are read at once.
-const IN_HAND: usize = 8;
+const IN_HAND: usize = 4;
 
 /// What a peer has to tell.
 #[derive(Debug)]
@@ -141,9 +141,10 @@ impl Follower {
     /// Dumps again and again, until the connection ends or we are to stop.
     async fn stay<S: Stream>(&self, agent: &mut Agent<S>) -> Result<(), AgentError> {
         // Before anything else: an old agent's header is nothing that was sent unasked.
-        self.dump(agent, false).await?;
-        let mut latest = Instant::now();
+        self.ask(agent, false).await?;
         self.tell(News::Connected).await;
+        self.read(agent, false).await?;
+        let mut latest = Instant::now();
         // Whether the last thing that came was sent unasked.
         let mut last_words = false;
         let mut ticks = interval_at(latest + self.shared.every, self.shared.every);
@@ -191,13 +192,19 @@ impl Follower {
     }
 
     async fn dump<S: Stream>(&self, agent: &mut Agent<S>, reset: bool) -> Result<(), AgentError> {
+        self.ask(agent, reset).await?;
+        self.read(agent, reset).await
+    }
+
+    /// Asks, and waits until the answer begins.
+    async fn ask<S: Stream>(&self, agent: &mut Agent<S>, reset: bool) -> Result<(), AgentError> {
         let silence = self.shared.request.read_timeout;
         agent.ask(reset, silence).await?;
         let began = timeout(silence, agent.wait()).await;
-        if !began.map_err(|_| AgentError::Silent(silence))?? {
-            return Err(AgentError::Closed);
+        match began.map_err(|_| AgentError::Silent(silence))?? {
+            true => Ok(()),
+            false => Err(AgentError::Closed),
         }
-        self.read(agent, reset).await
     }
 
     async fn read<S: Stream>(&self, agent: &mut Agent<S>, reset: bool) -> Result<(), AgentError> {

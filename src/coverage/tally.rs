@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Bytes that the union may take. That of a service with 20,000 classes takes some 10 MB.
-const MOST: usize = 512 << 20;
+const MOST: usize = 256 << 20;
 
 /// What a class or a session takes besides its name and its probes.
 const OVERHEAD: usize = 160;
@@ -27,13 +27,26 @@ const SEVERAL: Owner = u32::MAX - 2;
 /// Whatever the order in which dumps are added, the result is the same, unless there is too much.
 ///
 /// Memory follows the union, however many peers there are: a number for each probe says who has hit it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tally {
     classes: HashMap<ClassId, Vec<Variant>>,
     /// A session that is dumped again is still the same one: its id, its start, and the latest dump.
     sessions: BTreeMap<(JavaString, i64), i64>,
     /// Bytes that all this takes.
     size: usize,
+    /// Bytes that it may take.
+    most: usize,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            classes: HashMap::new(),
+            sessions: BTreeMap::new(),
+            size: 0,
+            most: MOST,
+        }
+    }
 }
 
 /// A class as some of the peers have it. There is one of each id, unless agents of different releases count probes differently.
@@ -84,7 +97,7 @@ impl Tally {
     /// When it takes too much memory; what fits is added.
     pub fn add_dump(&mut self, peer: usize, store: &Store) -> Result<Growth, AgentError> {
         let peer = Owner::try_from(peer).ok().filter(|peer| *peer < SEVERAL);
-        self.add(Some(peer.ok_or(AgentError::Full(MOST))?), store)
+        self.add(Some(peer.ok_or(AgentError::Full(self.most))?), store)
     }
 
     fn add(&mut self, peer: Option<Owner>, store: &Store) -> Result<Growth, AgentError> {
@@ -138,8 +151,8 @@ impl Tally {
     }
 
     fn grow(&mut self, more: usize) -> Result<(), AgentError> {
-        if self.size + more > MOST {
-            return Err(AgentError::Full(MOST));
+        if self.size + more > self.most {
+            return Err(AgentError::Full(self.most));
         }
         self.size += more;
         Ok(())

@@ -73,6 +73,11 @@ fn help_of_merge_and_info() {
 }
 
 #[test]
+fn help_of_collect() {
+    insta::assert_snapshot!(shown(&["collect", "--help"]));
+}
+
+#[test]
 fn usage_errors() {
     let cases: [&[&str]; 14] = [
         &[],

@@ -125,12 +125,12 @@ pub fn nothing(pods: &[PodResult]) -> Option<CliError> {
     };
     let reasons: Vec<String> = pods.iter().map(reason).collect::<Option<_>>()?;
     let mut text = "nothing could be collected, and nothing is written".to_owned();
-    for reason in reasons.iter().take(REASONS) {
-        text += "\n  ";
+    for (at, reason) in reasons.iter().take(REASONS).enumerate() {
+        text += if at == 0 { ": " } else { "; " };
         text += reason;
     }
     if reasons.len() > REASONS {
-        text += &format!("\n  and {} more", reasons.len() - REASONS);
+        text += &format!("; and {} more", reasons.len() - REASONS);
     }
     Some(CliError::usage(text))
 }

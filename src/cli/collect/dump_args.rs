@@ -9,6 +9,7 @@ use crate::api::parse_duration;
 use crate::cli::args::{ClusterArgs, Output};
 
 #[derive(Debug, Args)]
+#[command(mut_arg("concurrency", |arg| arg.help("The most connections to agents at once; 256 when not given")))]
 pub struct DumpArgs {
     /// A ClosureJVMTarget, as NAME or NAMESPACE/NAME; or agents, as HOST:PORT (every address of the name), several with commas.
     #[arg(value_name = "TARGET|HOST:PORT[,…]", required = true)]
@@ -73,17 +74,23 @@ fn file(text: &str) -> Result<PathBuf, String> {
 }
 
 pub const HELP: &str = "\
-Every pod behind the Target's Service is asked at once, and what ran in any of them is in the union, which jacococli, IDEs and
-every other reader of JaCoCo's format take. A pod that cannot be asked is named, and the union is partial then. Without a
-cluster, name the agents: what has a colon is HOST:PORT.
+Every pod behind the Target's Service is asked at once, and what ran in any of them is in the union,
+which jacococli, IDEs and every other reader of JaCoCo's format take. A pod that cannot be asked is
+named, and the union is partial then. Without a cluster, name the agents: what has a colon is
+HOST:PORT.
 
 Examples:
-  covergence collect pet -n shop -o union.exec              all pods of the Target `pet`, through the API server
+  covergence collect pet -n shop -o union.exec           all pods of the Target `pet`
   covergence collect pet-1:6300,pet-2:6300 -o union.exec
-  covergence collect shop/pet -o union.exec --follow        until Ctrl-C; what scale-downs and rollouts end is in it as well
-  covergence collect shop/pet -o union.exec --append --reset --per-pod pods --format json
+  covergence collect shop/pet -o union.exec --follow     until Ctrl-C, and pods until their end
+  covergence collect shop/pet -o union.exec --append --reset
+  covergence collect shop/pet -o union.exec --format json | jq .pods[].alone
 
-An agent serves one connection at a time. While it is followed, other collectors wait for it in vain: let them read the file.
---reset first writes what there is and then lets agents begin anew, in the very moment of another dump, which is added.
+-o names the file here, so JSON is --format json.
 
-Exit codes: 0 all of every pod is in the union, 1 the union is partial, 2 errors: nothing was collected or written.";
+An agent serves one connection at a time. While it is followed, others wait for it in vain: let
+them read the file. --reset first writes what there is, and then lets agents begin anew in the very
+moment of another dump, which is added.
+
+Exit codes: 0 all of every pod is in the union, 1 the union is partial, 2 errors: nothing was
+collected or written.";

@@ -82,7 +82,7 @@ impl Files {
 
     /// Adds to the file of a pod, where each has one. The first time in a run its file begins anew, unless it is to be added to.
     pub fn keep(&mut self, pod: &str, store: &Store) {
-        let Some(folder) = &self.per_pod else {
+        let Some(folder) = self.per_pod.as_ref().filter(|_| *store != Store::new()) else {
             return;
         };
         let path = folder.join(file_name(pod));

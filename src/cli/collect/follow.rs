@@ -14,6 +14,7 @@ use super::dump::{is_only_here, nothing, request};
 use super::dump_args::DumpArgs;
 use super::files::Files;
 use super::places::Places;
+use super::plural;
 use super::report::Report;
 use crate::cli::args::Output;
 use crate::cli::diagnostics::printable;
@@ -236,11 +237,9 @@ impl<D: Dial + 'static> Following<D> {
             self.dirty = true;
         }
         if growth.new_probes > 0 {
-            let text = format!(
-                "{} new classes, {} new probes",
-                growth.new_classes, growth.new_probes
-            );
-            self.tell(peer, &text)?;
+            let classes = plural(growth.new_classes, "more class", "more classes");
+            let probes = plural(growth.new_probes, "more probe", "more probes");
+            self.tell(peer, &format!("{classes}, {probes}"))?;
         }
         Ok(())
     }

@@ -72,9 +72,10 @@ struct FileContent {
     problems: Vec<String>,
 }
 
+/// What is in a store, for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Content {
+pub struct Content {
     sessions: Vec<Session>,
     classes: u64,
     probes: u64,
@@ -83,8 +84,9 @@ struct Content {
     class_list: Option<Vec<Class>>,
 }
 
+/// A session, for programs.
 #[derive(Serialize)]
-struct Session {
+pub struct Session {
     id: String,
     start: String,
     dump: String,
@@ -109,7 +111,8 @@ impl FileContent {
 }
 
 impl Content {
-    fn of(store: &Store, classes: bool) -> Self {
+    /// Reads it off a store, with all classes if they are wanted.
+    pub fn of(store: &Store, classes: bool) -> Self {
         let list = || {
             let mut list: Vec<Class> = store.classes().map(Class::of).collect();
             list.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
@@ -141,7 +144,8 @@ impl Content {
 }
 
 impl Session {
-    fn of(session: &SessionInfo) -> Self {
+    /// With times for people.
+    pub fn of(session: &SessionInfo) -> Self {
         let SessionInfo { id, start, dump } = session;
         Self {
             id: id.to_string(),

@@ -10,6 +10,7 @@ mod merge;
 mod places;
 mod read;
 mod report;
+mod report_json;
 
 pub use self::args::CollectArgs;
 use self::args::CollectCommand;
@@ -33,14 +34,17 @@ fn summary_text(summary: Summary) -> String {
         probes,
         hit,
     } = summary;
-    let plural = |count: u64, one: &str, many: &str| match count {
-        1 => format!("1 {one}"),
-        _ => format!("{count} {many}"),
-    };
     format!(
         "{}, {}, {hit} of {} hit",
         plural(sessions, "session", "sessions"),
         plural(classes, "class", "classes"),
         plural(probes, "probe", "probes"),
     )
+}
+
+fn plural(count: u64, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {many}"),
+    }
 }

@@ -1,5 +1,6 @@
 //! Where agents are: at addresses, or behind the Service of a Target.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
 use super::dump_args::DumpArgs;
@@ -51,14 +52,14 @@ impl Places {
         }
     }
 
-    /// Looks who is there, by name.
+    /// Looks who is there: hosts in the order that was typed, pods by name, each once.
     pub async fn look(&self) -> Result<Vec<Peer>, CliError> {
         let mut peers = match self {
             Self::Hosts(hosts) => look_up(hosts).await?,
             Self::Service(service) => service.look().await?,
         };
-        peers.sort_by(|a, b| (&a.name, &a.address).cmp(&(&b.name, &b.address)));
-        peers.dedup_by(|a, b| a.address == b.address);
+        let mut seen = BTreeSet::new();
+        peers.retain(|peer| seen.insert(peer.address.clone()));
         Ok(peers)
     }
 

@@ -45,7 +45,7 @@ impl Programs {
     }
 
     /// A JVM that runs one, once it is given arguments.
-    fn java(&self, options: &[&str], main: &str) -> Command {
+    pub fn java(&self, options: &[&str], main: &str) -> Command {
         let mut command = Command::new("java");
         command
             .current_dir(self.folder.path())
@@ -77,7 +77,7 @@ impl Programs {
         std::fs::read(file).unwrap()
     }
 
-    fn agent(&self) -> PathBuf {
+    pub fn agent(&self) -> PathBuf {
         run(Command::new("jar").current_dir(self.folder.path()).args([
             "xf",
             AGENT,
