@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 
@@ -277,6 +277,19 @@ fn the_image_holds_all_that_the_binary_needs() {
     let valid = in_root(&root, &manifests, &["validate", "/etc/covergence"]);
     assert!(valid.contains("10 objects, 0 errors"), "{valid}");
     assert_eq!(in_root(&root, &manifests, &["crd"]), read("crds.yaml"));
+
+    // As the init container of an instrumented pod: only the volume can be written to.
+    let volume = dir.path().join("volume");
+    fs::create_dir(&volume).unwrap();
+    fs::set_permissions(&volume, fs::Permissions::from_mode(0o777)).unwrap();
+    let installed = in_root(&root, &volume, &["agent", "install", "/etc/covergence"]);
+    assert!(installed.contains(r#""agent":"JaCoCo""#), "{installed}");
+    let jar = fs::read(volume.join("jacocoagent.jar")).unwrap();
+    assert_eq!(
+        jar,
+        fs::read(root.join("usr/share/covergence/jacocoagent.jar")).unwrap()
+    );
+    assert!(root.join("usr/share/covergence/NOTICE").is_file());
 
     // What the pod mounts has its place, since nothing can be made in a root that is read-only.
     let deployment = object("Deployment");

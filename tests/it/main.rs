@@ -65,6 +65,7 @@ mod load_printing;
 mod load_reading;
 mod load_schema;
 mod load_syntax;
+mod node_names;
 mod node_story;
 mod order;
 mod overlays;

@@ -82,7 +82,7 @@ impl Story {
         repository.write("shop.yaml", &documents(&[shop(2)]));
         repository.commit("The shop opens");
         let git = json!({ "url": repository.path(), "ref": "main" });
-        let spec = json!({ "source": { "git": git }, "interval": "5s", "prune": true });
+        let spec = json!({ "source": { "git": git }, "interval": "1s", "prune": true });
         let controller = Setup {
             lab: node(),
             syncs: &[sync(&place.name, "shop", spec)],
@@ -112,8 +112,12 @@ impl Story {
     fn instrumented(&self, replicas: u32) -> Vec<Pod> {
         eventually(&format!("{replicas} replicas are instrumented"), || {
             let status = self.status();
+            let counts = [
+                &status["instrumentedReplicas"],
+                &status["endpoints"]["total"],
+            ];
             let done =
-                status["phase"] == "Instrumented" && status["instrumentedReplicas"] == replicas;
+                status["phase"] == "Instrumented" && counts.iter().all(|it| **it == replicas);
             done.then_some(())
         });
         let pods = self.place.settled("shop");
@@ -464,8 +468,7 @@ fn what_ends_is_not_lost(story: &Story, pods: &[Pod]) {
     let read = story.read(&story.file("followed.exec"));
     assert_eq!(read.pods(), names(pods));
     assert!(read.has("shop/Order"), "{read:?}");
-    let later = story.collect("later.exec").ok();
-    drop(later);
+    story.collect("later.exec").ok();
     assert!(
         !story.read(&story.file("later.exec")).has("shop/Order"),
         "only they ran it"
