@@ -33,6 +33,7 @@ pub mod s3;
 pub mod served;
 pub mod server;
 pub mod shipped;
+pub mod shop;
 pub mod site;
 pub mod source;
 pub mod started;
