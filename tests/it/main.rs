@@ -53,6 +53,7 @@ mod load_printing;
 mod load_reading;
 mod load_schema;
 mod load_syntax;
+mod network_policies;
 mod order;
 mod overlays;
 mod overlays_followed;
