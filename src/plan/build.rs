@@ -1,9 +1,9 @@
-//! Puts the plan together: members, the Services of Targets, and what has left the source.
+//! Puts the plan together: members, what Targets bring about, and what has left the source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::agent::{Agents, agent_steps};
-use super::child::{child, targets};
+use super::child::{children, targets};
 use super::known::Known;
 use super::leaving::{Leaving, leaving};
 use super::member::member;
@@ -13,7 +13,7 @@ use super::step::{Action, Body, Plan, Step};
 use crate::api::ObjectId;
 use crate::render::Desired;
 
-/// Services of Targets come after everything that the source holds.
+/// What Targets bring about comes after everything that the source holds.
 const CHILD_RANK: u8 = 7;
 
 /// What a plan is made of.
@@ -29,7 +29,7 @@ pub struct Inputs<'a> {
     pub applyset: &'a str,
     /// Whether fields that other managers own are taken.
     pub force_conflicts: bool,
-    /// Whether the Services of Targets are part of the plan.
+    /// Whether what Targets bring about is part of the plan.
     pub serve_targets: bool,
     /// What bears on the agents of Deployments that do not come with their Targets. Only a controller puts them there, since
     /// only who stays can take them out again.
@@ -75,7 +75,7 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
         .collect();
     let children = targets
         .iter()
-        .filter_map(|target| child(inputs, target, &doomed, &changing));
+        .flat_map(|target| children(inputs, target, &doomed, &changing));
     let (late, early): (Vec<Step>, Vec<Step>) = children.partition(|step| step.body == Body::Prune);
     steps.extend(early);
     if let Some(agents) = inputs.agents {
@@ -120,7 +120,7 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
             let place = match &step.body {
                 Body::Apply { object, .. } => place(&step.id, object),
                 _ => {
-                    // A Service comes in its Target's wave.
+                    // A child comes in its Target's wave.
                     let target = step.owner.as_ref().and_then(|id| inputs.index.get(id));
                     Place {
                         wave: target.map_or(0, |target| place(&target.id, &target.object).wave),
@@ -142,7 +142,7 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
     }
 }
 
-/// Deletes come last, in the reverse of the order in which things are made; then the Services whose Deployment went.
+/// Deletes come last, in the reverse of the order in which things are made; then the children whose Deployment went.
 fn last(mut prunes: Vec<(Place, Step)>, mut late: Vec<Step>, first: usize) -> Vec<Step> {
     let mut places: Vec<Place> = prunes.iter().map(|(place, _)| *place).collect();
     places.sort_unstable();

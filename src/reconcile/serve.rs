@@ -1,4 +1,4 @@
-//! One Target by itself: its agent, its Service and its status.
+//! One Target by itself: its agent, what it brings about beside that, and its status.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Terms<'a> {
 /// What was done for a Target.
 #[derive(Debug)]
 pub struct Served {
-    /// What was to be done: steps for its agent and its Service, or none.
+    /// What was to be done: steps for its agent, its Service and its NetworkPolicy, where there is anything to be done.
     pub plan: Plan,
     /// What became of that.
     pub done: Vec<Done>,
@@ -52,8 +52,8 @@ async fn others(
     Ok(others.cloned().collect())
 }
 
-/// Puts a Target's agent where it belongs, makes its Service as it is to be, and writes the Target's status when it is
-/// another than before.
+/// Puts a Target's agent where it belongs, makes what the Target brings about as it is to be, and writes its status when it
+/// is another than before.
 ///
 /// `adjust` may take steps back before they are done.
 ///
@@ -76,7 +76,7 @@ pub async fn serve(
             .insert(id_of(&Kind::deployment(), &live), live);
     }
     known.targets.insert(target.id(), target);
-    target_needs(cluster, &kinds, &mut known).await?;
+    target_needs(cluster, &mut kinds, &mut known).await?;
     let index = index(&[]);
     let mut plan = build(&Inputs {
         desired: &[],

@@ -157,7 +157,9 @@ impl Triggers {
                     self.campaign(name, why).await;
                 }
             }
-            ("", "Service") => self.service(id, before.into_iter().chain(after)),
+            ("", "Service") | ("networking.k8s.io", "NetworkPolicy") => {
+                self.child(id, before.into_iter().chain(after));
+            }
             ("discovery.k8s.io", "EndpointSlice") => self.slice(id, before.or(after)),
             ("apps", "Deployment") => {
                 self.deployment(id);
@@ -224,8 +226,8 @@ impl Triggers {
         self.look_at_targets(Some(&names));
     }
 
-    /// A Service of a Target, by its owner; also one that it has lost.
-    fn service<'a>(&self, id: &ObjectId, states: impl Iterator<Item = &'a Live>) {
+    /// What a Target has brought about, by its owner; also one that it has lost.
+    fn child<'a>(&self, id: &ObjectId, states: impl Iterator<Item = &'a Live>) {
         let owners = states
             .filter_map(Live::controller)
             .filter(|owner| owner.kind == TARGET);
