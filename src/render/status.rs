@@ -51,11 +51,12 @@ pub fn status(
         phase: Some(phase),
         coverage_endpoint: matches!(service, ServiceState::Applied(_))
             .then(|| endpoint(target, cluster_domain)),
-        instrumented_replicas: Some(
-            rollout
-                .filter(|_| enabled && has_agent(agent))
-                .map_or(0, Rollout::instrumented),
-        ),
+        instrumented_replicas: Some(match rollout.filter(|_| enabled && has_agent(agent)) {
+            None => 0,
+            Some(rollout) if rollout.observed => rollout.instrumented(),
+            // Its counts are those of the template before.
+            Some(_) => previous_replicas(target),
+        }),
         endpoints: match service {
             ServiceState::Applied(count) => *count,
             _ => None,
@@ -63,6 +64,12 @@ pub fn status(
         observed_generation: generation,
         conditions: conditions(findings, previous, generation, now),
     }
+}
+
+fn previous_replicas(target: &Target) -> i32 {
+    let live = target.live.as_ref();
+    live.and_then(|live| live.status.instrumented_replicas)
+        .unwrap_or_default()
 }
 
 /// Tells whether the pods of the current template have an agent: one that we put there, or one that their image brings.

@@ -50,6 +50,7 @@ mod hostile_files;
 mod hostile_git;
 mod hostile_memory;
 mod identity;
+mod inject_composed;
 mod inventory;
 mod leases;
 mod load_corpus;

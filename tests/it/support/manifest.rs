@@ -19,12 +19,12 @@ pub fn deployment(name: &str) -> Value {
     })
 }
 
-/// A Target with everything switched on, for the Deployment of the same name.
+/// A Target with everything switched on, for the Deployment of the same name, whose image brings the agent along.
 pub fn target(name: &str) -> Value {
     target_of(name, name)
 }
 
-/// A Target with everything switched on.
+/// A Target with everything switched on, for a Deployment whose image brings the agent along.
 pub fn target_of(name: &str, deployment: &str) -> Value {
     json!({
         "apiVersion": "closurejvm.io/v1alpha1",
@@ -33,9 +33,14 @@ pub fn target_of(name: &str, deployment: &str) -> Value {
         "spec": {
             "deploymentRef": { "name": deployment },
             "coverageService": true,
-            "agents": { "coverage": { "enabled": true, "port": 6300 } },
+            "agents": { "coverage": { "enabled": true, "port": 6300, "injection": "None" } },
         },
     })
+}
+
+/// A Target with everything switched on, for the Deployment of the same name, which is to get the agent.
+pub fn injecting(name: &str) -> Value {
+    target(name).unset("/spec/agents/coverage/injection")
 }
 
 pub fn config_map(name: &str, value: &str) -> Value {
