@@ -55,7 +55,7 @@ pub enum AgentError {
     #[error("closed before the end of the dump")]
     Closed,
     /// The connection ended without the data that an agent sends when its JVM ends.
-    #[error("killed: what ran in the last {} is lost", seconds(*.0))]
+    #[error("killed, or cut off for good: what ran in the last {} is lost", seconds(*.0))]
     Killed(Duration),
     /// The connection takes no command any more.
     #[error("the connection broke: {0}")]

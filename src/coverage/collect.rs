@@ -152,9 +152,18 @@ struct Pod {
 }
 
 impl Pod {
-    /// What was lost is lost, also when its JVM comes up again.
+    /// What was lost is lost, also when another JVM comes up in its place.
     fn is_lost(&self) -> bool {
         matches!(self.failure, Some((reason, _)) if reason == AgentError::KILLED)
+    }
+
+    /// Tells whether it is the same JVM that has dumped before: then only the connection was lost.
+    fn has_session_of(&self, store: &Store) -> bool {
+        let known = |it: &SessionInfo| {
+            let mut own = self.latest.sessions.iter();
+            own.any(|own| own.id == it.id && own.start == it.start)
+        };
+        store.sessions().any(known)
     }
 }
 
@@ -245,6 +254,7 @@ impl Collection {
             return Growth::default();
         };
         pod.jvm = jvm;
+        let went_on = pod.has_session_of(&dump.store);
         let summary = dump.store.summary();
         // What breaks off says less than what came before.
         if whole || summary.hit > pod.latest.hit {
@@ -260,7 +270,7 @@ impl Collection {
                 reset: reset && whole,
             };
         }
-        if whole && !pod.is_lost() {
+        if whole && (went_on || !pod.is_lost()) {
             pod.failure = None;
         }
         match added {

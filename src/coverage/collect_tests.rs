@@ -255,3 +255,28 @@ fn one_jvm_at_two_addresses_is_one() {
     assert_eq!(told(2), (0, Some("10.0.0.1:6300")));
     assert_eq!(collected.whole(), [0]);
 }
+
+#[test]
+fn what_was_lost_stays_lost_unless_the_same_jvm_comes_back() {
+    let dump = |start| {
+        let mut dump = Dump::default();
+        let id = "pet-1".try_into().unwrap();
+        dump.store.add_session(SessionInfo { id, start, dump: 9 });
+        dump
+    };
+    for (start, back) in [(1, true), (2, false)] {
+        let mut collection = Collection::default();
+        let number = collection.add(Peer {
+            name: "pet".into(),
+            address: PeerAddress::Sockets(Vec::new()),
+        });
+        collection.take(number, &dump(1), true, false);
+        let since = Duration::from_secs(3);
+        assert!(collection.fail(number, &AgentError::Killed(since)));
+        // Nobody is there at first.
+        let refused = io::ErrorKind::ConnectionRefused.into();
+        assert!(!collection.fail(number, &AgentError::Connect(refused)));
+        collection.take(number, &dump(start), true, false);
+        assert_eq!(collection.collected().is_complete(), back);
+    }
+}

@@ -13,12 +13,14 @@ use super::collect::{Request, connect};
 use super::peer::{Dial, Peer};
 
 /// Between two tries to connect: at first soon, since a JVM that has just come up has no agent that listens yet.
-const PAUSES: [Duration; 4] = [
+const PAUSES: [Duration; 3] = [
     Duration::from_millis(200),
     Duration::from_millis(500),
     Duration::from_secs(1),
-    Duration::from_secs(2),
 ];
+
+/// And at last.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// Dumps that are read at once.
 const IN_HAND: usize = 4;
@@ -117,19 +119,18 @@ impl Follower {
                 connected = connect(dial, peer, request) => connected,
                 () = stop.cancelled() => return,
             };
-            match connected {
-                Ok(mut agent) => {
-                    pauses = PAUSES.iter();
-                    if let Err(error) = self.stay(&mut agent).await {
-                        self.tell(News::Away(error)).await;
-                    }
-                    if stop.is_cancelled() {
-                        return;
-                    }
-                }
+            let ended = match connected {
+                Ok(mut agent) => self.stay(&mut agent).await,
+                Err(error) => Err(error),
+            };
+            match ended {
+                Ok(()) => pauses = PAUSES.iter(),
                 Err(error) => self.tell(News::Away(error)).await,
             }
-            let pause = pauses.next().unwrap_or(&self.shared.every);
+            if stop.is_cancelled() {
+                return;
+            }
+            let pause = pauses.next().unwrap_or(&LONGEST_PAUSE);
             tokio::select! {
                 () = sleep(*pause) => {}
                 _ = gone.wait_for(|gone| *gone) => return,
