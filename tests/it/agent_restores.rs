@@ -11,8 +11,6 @@ use crate::support::lab::{api, eventually};
 use crate::support::manifest::{Change, deployment, target, target_of};
 use crate::support::namespace::Namespace;
 
-/// Where a Target says that its image brings the agent.
-
 const ENV: &str = "/spec/template/spec/containers/0";
 
 fn with_options(value: Value) -> Value {

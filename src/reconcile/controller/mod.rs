@@ -3,6 +3,7 @@
 //! `triggers` says which Sync, Target or Campaign has to be looked at, a queue for each kind brings them up one by one, and a unit
 //! (`sync`, `target`, `campaign`) does what is to be done, by the pipeline of the one-shot commands. Units remember little, and nothing that may not be lost.
 
+mod agent;
 mod backoff;
 mod campaign;
 mod configured;
