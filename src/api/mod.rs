@@ -6,6 +6,7 @@ mod crd;
 pub mod digest;
 mod duration;
 pub mod names;
+pub mod network_policy;
 mod object;
 mod spec;
 pub mod sync;

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
+use super::network_policy::AgentNetworkPolicy;
 
 /// Port the JaCoCo agent listens on when nothing else is said (`AgentOptions.DEFAULT_PORT`).
 pub const DEFAULT_COVERAGE_PORT: u16 = 6300;
@@ -66,6 +67,10 @@ pub struct TargetSpec {
     /// The agents to run in the Deployment's JVM.
     #[serde(default)]
     pub agents: Agents,
+    /// A NetworkPolicy for the agent's port, which has no authentication; none when not given, and then everybody may reach it who
+    /// reaches the pods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_policy: Option<AgentNetworkPolicy>,
 }
 
 /// Names a Deployment in the same namespace.
@@ -184,7 +189,8 @@ pub struct TargetStatus {
     /// Generation of the spec that this status speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// Aspects: `Ready`, `CoverageServiceReady`, `AgentInjected`; `Drifted` only while true.
+    /// Aspects: `Ready`, `CoverageServiceReady`, `AgentInjected`; `NetworkPolicyReady` only while one is asked for, `Drifted` only
+    /// while true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
 }

@@ -18,7 +18,10 @@ use crate::policy::{
     Gathered, Old, Report, Set, Subject, Surroundings, evaluate, gather, resource_of,
 };
 use crate::reconcile::Settings;
-use crate::render::{Composed, Desired, NoService, Resolved, coverage_service, resolve};
+use crate::render::{
+    Composed, Desired, NoNetworkPolicy, NoService, Resolved, coverage_service, network_policy,
+    resolve,
+};
 use crate::source::{self, directory};
 
 /// What a source asks for.
@@ -137,7 +140,7 @@ pub fn prepare(
         },
     };
     let plan = build(&inputs);
-    let planned = impossible_services(&inputs, &plan)
+    let planned = impossible_children(&inputs, &plan)
         .chain(impossible_agents(&inputs, &composed))
         .chain(impossible_orders(&inputs, &plan));
     let findings = checked.chain(meant).chain(diagnostics);
@@ -182,8 +185,8 @@ fn judge(policies: &Set, inputs: &Inputs<'_>, plan: &Plan, schemas: &Schemas) ->
         };
         Some(Subject {
             id: &step.id,
-            api_version: "v1",
-            resource: "services".to_owned(),
+            api_version: &step.api_version,
+            resource: resource_of(&step.id.group_kind.kind, None),
             origin: inputs.index.get(target).map(|target| target.origin.clone()),
             object,
             old: Old::Absent,
@@ -230,17 +233,24 @@ fn unknown_scopes(documents: &[Document], schemas: &Schemas) -> Vec<Diagnostic> 
         .collect()
 }
 
-/// Targets whose Deployment stands beside them and has a selector that no Service can have.
-fn impossible_services(inputs: &Inputs<'_>, plan: &Plan) -> impl Iterator<Item = Diagnostic> {
+/// Targets whose Deployment stands beside them and has a selector that no Service can have, or ports that no NetworkPolicy knows.
+fn impossible_children(inputs: &Inputs<'_>, plan: &Plan) -> impl Iterator<Item = Diagnostic> {
     let why = move |target| {
         let deployment = deployment_of(target, inputs.index, inputs.known);
-        coverage_service(target, deployment.as_ref())
+        let no_service = coverage_service(target, deployment.as_ref())
             .err()
-            .filter(|no| matches!(no, NoService::SelectorNotExpressible { .. }))
+            .filter(|no| matches!(no, NoService::SelectorNotExpressible { .. }));
+        let no_policy = network_policy(target, deployment.as_ref())
+            .err()
+            .filter(|no| matches!(no, NoNetworkPolicy::NoDeclaredPorts(_)));
+        let told = no_service.map(|no| no.to_string());
+        told.into_iter().chain(no_policy.map(|no| no.to_string()))
     };
-    plan.targets.iter().filter_map(move |target| {
-        let origin = &inputs.index.get(&target.id())?.origin;
-        Some(Diagnostic::warning_at(origin, why(target)?.to_string()))
+    plan.targets.iter().flat_map(move |target| {
+        let origin = inputs.index.get(&target.id()).map(|it| &it.origin);
+        origin.into_iter().flat_map(move |origin| {
+            why(target).map(move |text| Diagnostic::warning_at(origin, text))
+        })
     })
 }
 

@@ -1,4 +1,4 @@
-//! Members of apply sets, and Services of Targets: metadata is all that is read of them.
+//! Members of apply sets, and what Targets bring about: metadata is all that is read of them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,30 +32,30 @@ impl Cluster {
             .await
     }
 
-    /// Reads the metadata of the Services of Targets, in these namespaces.
+    /// Reads the metadata of what Targets have brought about of a kind, in these namespaces.
     ///
     /// # Errors
     /// As the server answers.
-    pub async fn coverage_services_in(
+    pub async fn children_in(
         &self,
         kind: &Kind,
         namespaces: &BTreeSet<String>,
     ) -> Result<Vec<Arc<Live>>, ClusterError> {
-        let selection = Selection::CoverageServices;
+        let selection = Selection::Children;
         if let Some(cache) = self.cache_of(kind) {
-            let services = cache.in_namespaces(self, kind, selection, namespaces);
-            return Ok(metadata(&services.await?));
+            let children = cache.in_namespaces(self, kind, selection, namespaces);
+            return Ok(metadata(&children.await?));
         }
         let selector = selection.selector().unwrap_or_default();
         self.metadata_in(kind, namespaces, &selector).await
     }
 
-    /// Reads the metadata of these Services of Targets where they are watched; those that are not there are left out.
+    /// Reads the metadata of these where what Targets bring about of a kind is watched; those that are not there are left out.
     /// `None` where they are not, or may not be.
     ///
     /// # Errors
     /// As the server answers.
-    pub async fn watched_coverage_services(
+    pub async fn watched_children(
         &self,
         kind: &Kind,
         places: &BTreeSet<Place>,
@@ -63,9 +63,9 @@ impl Cluster {
         let Some(cache) = &self.cache else {
             return Ok(None);
         };
-        let selection = Selection::CoverageServices;
+        let selection = Selection::Children;
         match cache.of::<Object>(self, kind, selection, places).await {
-            Ok(services) => Ok(Some(metadata(&services))),
+            Ok(children) => Ok(Some(metadata(&children))),
             Err(ClusterError::Forbidden(_)) => Ok(None),
             Err(error) => Err(error),
         }

@@ -1,9 +1,11 @@
 //! From bytes to blocks.
 
+use std::io::Read;
+
 use super::block::{
     Block, ClassId, DONE, EXECUTION, ExecutionRef, HEADER, MAGIC, SESSION, SessionInfo, VERSION,
 };
-use super::error::{Fault, ProtocolError};
+use super::error::{Fault, ProtocolError, StreamError};
 use super::java_string::JavaStr;
 use super::limits::Limits;
 use super::probes::ProbesRef;
@@ -47,19 +49,35 @@ impl Decoder {
 
     /// Adds what has arrived; of what is more than the limit only what is within it, after which there is an error.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), ProtocolError> {
+        self.forget_taken();
+        self.buffer.extend_from_slice(bytes);
+        self.cut_to_limit()
+    }
+
+    /// Adds up to `most` bytes of a file as [`push`](Self::push) does, and tells how many; at the end there is none.
+    pub fn read(&mut self, file: &mut impl Read, most: u64) -> Result<usize, StreamError> {
+        self.forget_taken();
+        let count = file.take(most).read_to_end(&mut self.buffer);
+        self.cut_to_limit()?;
+        Ok(count?)
+    }
+
+    fn forget_taken(&mut self) {
         self.buffer.drain(..self.taken);
         self.base += self.taken as u64;
         self.taken = 0;
+    }
+
+    fn cut_to_limit(&mut self) -> Result<(), ProtocolError> {
         let limit = self.limits.bytes;
         let end = self.base + self.buffer.len() as u64;
-        let room = usize::try_from(limit - end).unwrap_or(usize::MAX);
-        let within = bytes.get(..room).unwrap_or(bytes);
-        self.buffer.extend_from_slice(within);
-        if within.len() < bytes.len() {
-            let count = end + bytes.len() as u64;
-            return Err(at(limit, Fault::too_many("bytes", count, limit)));
+        match usize::try_from(limit - self.base) {
+            Ok(room) if room < self.buffer.len() => {
+                self.buffer.truncate(room);
+                Err(at(limit, Fault::too_many("bytes", end, limit)))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Takes the next block and where it begins, or nothing as long as it has not arrived wholly. An error comes again.

@@ -96,7 +96,7 @@ pub fn write_exec(store: &Store, mut out: impl Write) -> io::Result<()> {
 const BUFFER: usize = 64 << 10;
 
 /// What is read at once: more than any but the strangest class takes.
-const CHUNK: usize = 256 << 10;
+const CHUNK: u64 = 256 << 10;
 
 impl Store {
     /// Takes all of a file, also one that was put together of many. After an error, what came before its place was taken.
@@ -107,21 +107,14 @@ impl Store {
         taken: &mut Taken,
     ) -> Result<(), StreamError> {
         let mut decoder = Decoder::new(Dialect::File, limits.clone());
-        let mut chunk = vec![0; CHUNK];
         loop {
-            let count = match file.read(&mut chunk) {
-                Ok(count) => count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error.into()),
-            };
-            if count == 0 {
-                return Ok(decoder.finish()?);
-            }
-            let pushed = decoder.push(chunk.get(..count).unwrap_or_default());
+            let read = decoder.read(&mut file, CHUNK);
             while let Some((offset, block)) = decoder.next_block()? {
                 self.take_block(offset, block, limits, taken)?;
             }
-            pushed?;
+            if read? == 0 {
+                return Ok(decoder.finish()?);
+            }
         }
     }
 

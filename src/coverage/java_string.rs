@@ -22,11 +22,8 @@ pub struct Malformed {
 impl<'a> JavaStr<'a> {
     /// Reads modified UTF-8. Other forms of a unit than the shortest are refused: nothing writes them but to deceive.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Malformed> {
-        // Nearly all names; and for so short texts, faster than to look for the first that is not.
-        let plain = bytes
-            .iter()
-            .fold(true, |plain, byte| plain & (1..0x80).contains(byte));
-        if plain {
+        // Nearly all names.
+        if bytes.is_ascii() && !bytes.contains(&0) {
             return Ok(Self(bytes));
         }
         let mut rest = bytes;

@@ -96,14 +96,19 @@ pub(super) fn unite(into: &mut [u8], from: &[u8]) -> u64 {
     let mut new = 0;
     let (into, into_rest) = into.as_chunks_mut::<8>();
     let (from, from_rest) = from.as_chunks::<8>();
+    // After a few dumps hardly anything is new, and nothing has to be counted or written.
     for (into, from) in into.iter_mut().zip(from) {
         let (old, other) = (u64::from_le_bytes(*into), u64::from_le_bytes(*from));
-        new += u64::from((other & !old).count_ones());
-        *into = (old | other).to_le_bytes();
+        if other & !old != 0 {
+            new += u64::from((other & !old).count_ones());
+            *into = (old | other).to_le_bytes();
+        }
     }
     for (into, from) in into_rest.iter_mut().zip(from_rest) {
-        new += u64::from((from & !*into).count_ones());
-        *into |= from;
+        if from & !*into != 0 {
+            new += u64::from((from & !*into).count_ones());
+            *into |= from;
+        }
     }
     new
 }

@@ -1,7 +1,6 @@
 //! The union of execution data.
 
-use std::collections::BTreeSet;
-use std::collections::hash_map::{Entry as Slot, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use thiserror::Error;
@@ -12,8 +11,8 @@ use super::probes::{ProbesRef, unite};
 
 /// The union of execution data: what ran anywhere.
 ///
-/// Classes lie one after the other, as they came. Replicas of one service write theirs in nearly the same order, so that the
-/// next one is mostly where the last one was found, and one beyond.
+/// Replicas of one service write their classes in nearly the same order, so each class remembers which one came after it the last
+/// time: mostly it does again, or is left out and the one after that comes.
 #[derive(Clone, Debug, Default)]
 pub struct Store {
     sessions: BTreeSet<SessionInfo>,
@@ -23,8 +22,8 @@ pub struct Store {
     names: Vec<u8>,
     /// Of all entries, one after the other.
     probes: Vec<u8>,
-    /// The place after that of the class that came last.
-    next: usize,
+    /// The place of the class that came last.
+    last: usize,
     counts: Counts,
 }
 
@@ -40,6 +39,8 @@ struct Entry {
     name: Range<usize>,
     probes: Range<usize>,
     len: usize,
+    /// The place of the class that came after it.
+    next: usize,
 }
 
 /// What was not known before.
@@ -127,18 +128,25 @@ impl Store {
 
     /// Adds what was hit of a class. After a mismatch the store is as it was.
     pub fn put(&mut self, data: ExecutionRef<'_>) -> Result<Growth, Mismatch> {
-        let expected = self.entries.get(self.next);
-        let place = match expected.filter(|entry| entry.id == data.id) {
-            Some(_) => self.next,
-            None => match self.places.entry(data.id) {
-                Slot::Occupied(slot) => *slot.get(),
-                Slot::Vacant(slot) => {
-                    slot.insert(self.entries.len());
+        let after = |place: usize| self.entries.get(place).map(|entry| entry.next);
+        let is_it = |place: &usize| self.entries.get(*place).is_some_and(|it| it.id == data.id);
+        let expected = after(self.last);
+        let beyond = expected.and_then(after);
+        let place = match expected.filter(is_it).or(beyond.filter(is_it)) {
+            Some(place) => place,
+            None => {
+                let new = self.entries.len();
+                let place = *self.places.entry(data.id).or_insert(new);
+                if let Some(last) = self.entries.get_mut(self.last) {
+                    last.next = place;
+                }
+                if place == new {
                     return Ok(self.append(data));
                 }
-            },
+                place
+            }
         };
-        self.next = place + 1;
+        self.last = place;
         let Some(entry) = self.entries.get(place) else {
             return Ok(Growth::default());
         };
@@ -171,8 +179,9 @@ impl Store {
             name: extend(&mut self.names, name.bytes()),
             probes: extend(&mut self.probes, probes.bytes()),
             len: probes.len(),
+            next: self.entries.len() + 1,
         });
-        self.next = self.entries.len();
+        self.last = self.entries.len() - 1;
         let new_probes = probes.count();
         self.counts.probes += probes.len() as u64;
         self.counts.hit += new_probes;

@@ -150,10 +150,10 @@ fn classes_that_do_not_match_are_told_and_the_rest_is_kept() {
     let error = read_exec(&bytes, &Limits::default()).unwrap_err();
     let told: Vec<String> = error.mismatches.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(told.join("\n"), @r"
-    at byte 28: class shop/Cat has the id of shop/Pet (0123456789abcdef)
-    at byte 51: class shop/Pet (0123456789abcdef) has 2 probes here, and 10 in what came before: the agents are of different releases
+    at byte 27: class shop/Cat has the id of shop/Pet (0123456789abcdef)
+    at byte 49: class shop/Pet (0123456789abcdef) has 2 probes here, and 10 in what came before: the agents are of different releases
     ");
-    insta::assert_snapshot!(error.to_string(), @"at byte 28: class shop/Cat has the id of shop/Pet (0123456789abcdef) (and 1 more)");
+    insta::assert_snapshot!(error.to_string(), @"at byte 27: class shop/Cat has the id of shop/Pet (0123456789abcdef) (and 1 more)");
     assert!(error.fault.is_none());
     assert_eq!(
         *error.rest,

@@ -1,8 +1,8 @@
-//! Puts the plan together: members, the Services of Targets, and what has left the source.
+//! Puts the plan together: members, what Targets bring about, and what has left the source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::child::{child, targets};
+use super::child::{children, targets};
 use super::known::Known;
 use super::leaving::{Leaving, leaving};
 use super::member::member;
@@ -12,7 +12,7 @@ use super::step::{Action, Body, Plan, Step};
 use crate::api::ObjectId;
 use crate::render::Desired;
 
-/// Services of Targets come after everything that the source holds.
+/// What Targets bring about comes after everything that the source holds.
 const CHILD_RANK: u8 = 7;
 
 /// What a plan is made of.
@@ -28,7 +28,7 @@ pub struct Inputs<'a> {
     pub applyset: &'a str,
     /// Whether fields that other managers own are taken.
     pub force_conflicts: bool,
-    /// Whether the Services of Targets are part of the plan.
+    /// Whether what Targets bring about is part of the plan.
     pub serve_targets: bool,
     /// What bears on pruning.
     pub prune: PruneRules<'a>,
@@ -71,7 +71,7 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
         .collect();
     let children = targets
         .iter()
-        .filter_map(|target| child(inputs, target, &doomed, &changing));
+        .flat_map(|target| children(inputs, target, &doomed, &changing));
     let (late, early): (Vec<Step>, Vec<Step>) = children.partition(|step| step.body == Body::Prune);
     steps.extend(early);
     order(&mut steps, inputs);
@@ -110,7 +110,7 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
             let place = match &step.body {
                 Body::Apply { object, .. } => place(&step.id, object),
                 _ => {
-                    // A Service comes in its Target's wave.
+                    // A child comes in its Target's wave.
                     let target = step.owner.as_ref().and_then(|id| inputs.index.get(id));
                     Place {
                         wave: target.map_or(0, |target| place(&target.id, &target.object).wave),
@@ -132,7 +132,7 @@ fn order(steps: &mut [Step], inputs: &Inputs<'_>) {
     }
 }
 
-/// Deletes come last, in the reverse of the order in which things are made; then the Services whose Deployment went.
+/// Deletes come last, in the reverse of the order in which things are made; then the children whose Deployment went.
 fn last(mut prunes: Vec<(Place, Step)>, mut late: Vec<Step>, first: usize) -> Vec<Step> {
     let mut places: Vec<Place> = prunes.iter().map(|(place, _)| *place).collect();
     places.sort_unstable();

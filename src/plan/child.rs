@@ -1,4 +1,4 @@
-//! The Services of Targets: which there are to be, and their steps.
+//! Services and NetworkPolicies of Targets: which there are to be, and their steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::live::Live;
 use super::step::{Action, Body, Step};
 use crate::api::{GroupKind, ObjectId};
 use crate::render::{
-    Deployment, Desired, Target, coverage_service, service_name, stamp, with_owner,
+    Deployment, Desired, Target, coverage_service, network_policy, service_name, stamp, with_owner,
 };
 
 /// All Targets as they will be: those that the source changes as it says, others as they are. Beside them those that
@@ -73,34 +73,81 @@ fn is_left_alone(desired: &Desired, known: &Known) -> bool {
 
 /// Gives the id of a Target's Service.
 pub fn child_id(target: &Target) -> ObjectId {
+    named(target, GroupKind::new("", "Service"))
+}
+
+/// Gives the id of a Target's NetworkPolicy.
+pub fn network_policy_id(target: &Target) -> ObjectId {
+    named(target, GroupKind::new("networking.k8s.io", "NetworkPolicy"))
+}
+
+fn named(target: &Target, group_kind: GroupKind) -> ObjectId {
     ObjectId {
-        group_kind: GroupKind::new("", "Service"),
+        group_kind,
         namespace: Some(target.namespace.clone()),
         name: service_name(&target.name),
     }
 }
 
-/// Makes the step of a Target's Service; `None` when there is none and there is to be none.
+/// What a Target is to bring about, or why not.
+struct Child {
+    id: ObjectId,
+    api_version: &'static str,
+    object: Result<Value, String>,
+}
+
+/// Makes the steps of what a Target brings about; none for what is not there and is not to be there.
 ///
 /// `doomed` are the objects that this plan prunes, `changing` those that it makes or changes.
-pub(super) fn child(
+pub(super) fn children(
     inputs: &Inputs<'_>,
     target: &Target,
     doomed: &BTreeSet<&ObjectId>,
     changing: &BTreeSet<ObjectId>,
-) -> Option<Step> {
-    // The garbage collector takes the Service of a Target that goes.
+) -> Vec<Step> {
+    // The garbage collector takes the children of a Target that goes.
     let terminating = target.live.as_ref().is_some_and(|live| live.terminating);
     if terminating || doomed.contains(&target.id()) {
-        return None;
+        return Vec::new();
     }
     let deployment_goes = doomed.contains(&target.deployment_id());
     let deployment = deployment_of(target, inputs.index, inputs.known).filter(|_| !deployment_goes);
-    let id = child_id(target);
-    let live = inputs.known.services.get(&id).map(Arc::as_ref);
-    let step = match coverage_service(target, deployment.as_ref()) {
-        Ok(service) => {
-            let (verdict, body) = wanted(inputs, target, service, live);
+    let service = coverage_service(target, deployment.as_ref());
+    let policy = network_policy(target, deployment.as_ref());
+    let children = [
+        Child {
+            id: network_policy_id(target),
+            api_version: "networking.k8s.io/v1",
+            object: policy.map_err(|no| no.to_string()),
+        },
+        Child {
+            id: child_id(target),
+            api_version: "v1",
+            object: service.map_err(|no| no.to_string()),
+        },
+    ];
+    let steps = children
+        .into_iter()
+        .filter_map(|child| step(inputs, target, child, deployment_goes));
+    steps
+        .map(|mut step| {
+            let mut needs = Vec::from_iter(Some(target.id()).filter(|id| changing.contains(id)));
+            needs.append(&mut step.needs);
+            Step { needs, ..step }
+        })
+        .collect()
+}
+
+fn step(inputs: &Inputs<'_>, target: &Target, child: Child, deployment_goes: bool) -> Option<Step> {
+    let Child {
+        id,
+        api_version,
+        object,
+    } = child;
+    let live = inputs.known.children.get(&id).map(Arc::as_ref);
+    let step = match object {
+        Ok(object) => {
+            let (verdict, body) = wanted(inputs, target, &id, object, live);
             let mut step = Step::new(id, verdict.action, verdict.reason);
             step.conflicts = verdict.conflicts;
             step.drift = verdict.drift;
@@ -115,7 +162,7 @@ pub(super) fn child(
             if inputs.index.contains_key(&id) || !is_ours(target, live?) {
                 return None;
             }
-            let mut step = Step::new(id, Action::Delete, no.to_string());
+            let mut step = Step::new(id, Action::Delete, no);
             step.body = if deployment_goes {
                 Body::Prune
             } else {
@@ -124,27 +171,25 @@ pub(super) fn child(
             step
         }
     };
-    let mut needs = Vec::from_iter(Some(target.id()).filter(|id| changing.contains(id)));
-    needs.extend(step.needs);
     Some(Step {
-        needs,
         owner: Some(target.id()),
-        api_version: "v1".into(),
+        api_version: api_version.into(),
         origin: inputs.index.get(&target.id()).map(|d| d.origin.clone()),
         expected: live.map(Live::expected),
         ..step
     })
 }
 
-/// Judges a Service that is to be there, and makes what is sent for it.
+/// Judges a child that is to be there, and makes what is sent for it.
 fn wanted(
     inputs: &Inputs<'_>,
     target: &Target,
-    service: Value,
+    id: &ObjectId,
+    object: Value,
     live: Option<&Live>,
 ) -> (Verdict, Body) {
     let uid = target.live.as_ref().map(|live| live.uid.as_str());
-    let mut whole = service.clone();
+    let mut whole = object.clone();
     if let Some(uid) = uid {
         with_owner(&mut whole, &target.name, uid);
     }
@@ -153,17 +198,17 @@ fn wanted(
         name: &target.name,
         uid,
     };
-    let verdict = if inputs.index.contains_key(&child_id(target)) {
-        let target = target.id();
+    let verdict = if inputs.index.contains_key(id) {
+        let (kind, target) = (&id.group_kind.kind, target.id());
         Verdict::refuse(format!(
-            "the source has a Service of this name, which {target} needs"
+            "the source has a {kind} of this name, which {target} needs"
         ))
     } else {
         classify_child(&whole, &digest, live, &owner)
     };
     let body = Body::Child {
-        purge: live.and_then(|live| purge(&service, live)),
-        object: service,
+        purge: live.and_then(|live| purge(&object, live)),
+        object,
         target: target.id(),
     };
     (verdict, body)

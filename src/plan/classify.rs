@@ -138,7 +138,7 @@ fn yielded(lost: &[FieldPath], live: &Live) -> bool {
     })
 }
 
-/// Judges the Service of a Target, which is ours from end to end: `spec.ports` and `spec.selector` are exclusive.
+/// Judges what a Target brings about. A Service is ours from end to end: `spec.ports` and `spec.selector` are exclusive.
 ///
 /// An owner that was an earlier Target of the same name is replaced.
 pub fn classify_child(
@@ -163,18 +163,18 @@ pub fn classify_child(
             };
         }
         Some(controller) => {
+            let kind = kind_of(desired);
             let reason = format!(
-                "a Service of this name belongs to {} {}",
+                "a {kind} of this name belongs to {} {}",
                 controller.kind, controller.name
             );
             return Verdict::new(Action::Refuse, reason);
         }
         None if is_orphaned_child(live) => {}
         None => {
-            return Verdict::new(
-                Action::Refuse,
-                "a Service of this name is there already and is not ours",
-            );
+            let kind = kind_of(desired);
+            let reason = format!("a {kind} of this name is there already and is not ours");
+            return Verdict::new(Action::Refuse, reason);
         }
     }
     let forced = |reason: String| Verdict {
@@ -210,7 +210,12 @@ pub fn classify_child(
     Verdict::new(Action::Unchanged, "it is as applied")
 }
 
-/// Tells whether we made a Service for a Target and somebody has taken out its owner reference since.
+fn kind_of(desired: &Value) -> &str {
+    let kind = desired.get("kind").and_then(Value::as_str);
+    kind.unwrap_or_default()
+}
+
+/// Tells whether we made it for a Target and somebody has taken out its owner reference since.
 ///
 /// A member of an apply set whose label was taken out has our entry as well, but not the labels of a child.
 pub fn is_orphaned_child(live: &Live) -> bool {
@@ -222,7 +227,7 @@ pub fn is_orphaned_child(live: &Live) -> bool {
         && labelled(names::COMPONENT)
 }
 
-/// The Target that a Service is rendered for.
+/// The Target that a child is rendered for.
 #[derive(Clone, Copy, Debug)]
 pub struct ChildOwner<'a> {
     /// The Target's name.

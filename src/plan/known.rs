@@ -28,8 +28,8 @@ pub struct Known {
     pub unreadable: BTreeMap<ObjectId, String>,
     /// Deployments that Targets refer to.
     pub deployments: BTreeMap<ObjectId, Deployment>,
-    /// Services that are ours, or that have a name that we need.
-    pub services: BTreeMap<ObjectId, Arc<Live>>,
+    /// Services and NetworkPolicies that are ours, or that have a name that we need.
+    pub children: BTreeMap<ObjectId, Arc<Live>>,
     /// Replicas of live workloads whose manifests state them. Metadata does not tell: v1.20 notes no owner for what is
     /// written through the scale subresource.
     pub replicas: BTreeMap<ObjectId, i64>,

@@ -33,7 +33,7 @@ mod tests;
 pub use annotations::unreadable_wave;
 pub use approval::{Approval, approve_command, quoted};
 pub use build::{Index, Inputs, build, index};
-pub use child::{child_id, deployment_of};
+pub use child::{child_id, deployment_of, network_policy_id};
 pub use classify::{drift_of, is_as_applied};
 pub use composed::compose_agents;
 pub use deny::{hold_denied, withhold_prunes};

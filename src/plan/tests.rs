@@ -168,7 +168,7 @@ fn covered(name: &str) -> (Known, Vec<Desired>) {
     with_owner(&mut service, name, &format!("uid-ClosureJVMTarget-{name}"));
     stamp(&mut service, None);
     known
-        .services
+        .children
         .insert(child_id(&parsed), Arc::new(applied(&service)));
     known.deployments.insert(source[0].id.clone(), deployment);
     known.targets.insert(source[1].id.clone(), parsed);
@@ -264,7 +264,7 @@ fn c53_a_service_of_that_name_is_taken_only_from_an_earlier_self() {
         ("Pet", "pet", Action::Refuse),
     ] {
         let (mut known, source) = covered("pet");
-        let service = Arc::make_mut(known.services.values_mut().next().unwrap());
+        let service = Arc::make_mut(known.children.values_mut().next().unwrap());
         service.owner_references[0].uid = "another".into();
         service.owner_references[0].kind = kind.into();
         service.owner_references[0].name = name.into();
@@ -274,7 +274,7 @@ fn c53_a_service_of_that_name_is_taken_only_from_an_earlier_self() {
     // Nobody's Service, and ours whose reference somebody took out (the server tells: no owner, and our entry says so).
     for (ours, expected) in [(false, Action::Refuse), (true, Action::Configure)] {
         let (mut known, source) = covered("pet");
-        let service = Arc::make_mut(known.services.values_mut().next().unwrap());
+        let service = Arc::make_mut(known.children.values_mut().next().unwrap());
         service.owner_references.clear();
         if ours {
             let entry = &mut Arc::make_mut(&mut service.managed_fields)[0].fields;

@@ -85,11 +85,11 @@ impl<'a> Judge<'a> {
                 return None;
             };
             let desired = index.get(target);
-            let live = survey.known.services.get(&step.id);
+            let live = survey.known.children.get(&step.id);
             Some(Subject {
                 id: &step.id,
-                api_version: "v1",
-                resource: "services".to_owned(),
+                api_version: &step.api_version,
+                resource: resource_of(&step.id.group_kind.kind, None),
                 origin: desired.map(|target| target.origin.clone()),
                 object,
                 old: old(live.map(Arc::as_ref)),

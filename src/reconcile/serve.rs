@@ -1,4 +1,4 @@
-//! One Target by itself: its Service and its status.
+//! One Target by itself: what it brings about and its status.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::render::{AgentImage, Composed, Target};
 /// What was done for a Target.
 #[derive(Debug)]
 pub struct Served {
-    /// What was to be done: a step for its Service, or none.
+    /// What was to be done: a step for its Service and one for its NetworkPolicy, if there is anything to be done.
     pub plan: Plan,
     /// What became of that.
     pub done: Vec<Done>,
@@ -39,7 +39,7 @@ async fn others(
     Ok(others.cloned().collect())
 }
 
-/// Makes the Service of a Target as it is to be, and writes the Target's status when it is another than before.
+/// Makes what a Target brings about as it is to be, and writes the Target's status when it is another than before.
 ///
 /// `adjust` may take steps back before they are done.
 ///
@@ -58,7 +58,7 @@ pub async fn serve(
     let others = others(cluster, &kinds, &target).await?;
     let mut known = Known::default();
     known.targets.insert(target.id(), target);
-    target_needs(cluster, &kinds, &mut known).await?;
+    target_needs(cluster, &mut kinds, &mut known).await?;
     let index = index(&[]);
     let mut plan = build(&Inputs {
         desired: &[],

@@ -7,15 +7,15 @@ use serde::Serialize;
 
 use super::endpoints::endpoint_counts;
 use super::{Done, Outcome};
-use crate::api::condition::ConditionStatus;
+use crate::api::condition::{ConditionStatus, Finding};
 use crate::api::names::{API_VERSION, TARGET};
 use crate::api::target::{Phase, TargetStatus};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kinds};
 use crate::plan::{Body, Index, Known, Plan, Step, child_id, deployment_of};
 use crate::render::{
-    AgentImage, AgentState, Composed, Deployment, LEFT_TO_CONTROLLER, ServiceState, Target,
-    coverage_service, rival, status,
+    AgentImage, AgentState, Composed, Deployment, LEFT_TO_CONTROLLER, NetworkPolicyState,
+    ServiceState, Target, coverage_service, drift, network_policy, rival, status,
 };
 
 /// A Target after a run, for people and programs.
@@ -86,9 +86,13 @@ pub async fn report_targets(
         .filter(|(step, _)| step.owner.is_none())
         .map(|(step, done)| (&step.id, (step, done)))
         .collect();
-    let services: Results<'_> = ended()
-        .filter_map(|(step, done)| Some((step.owner.as_ref()?, (step, done))))
-        .collect();
+    let children = |kind: &str| -> Results<'_> {
+        let ended = ended().filter(|(step, _)| step.id.group_kind.kind == kind);
+        ended
+            .filter_map(|(step, done)| Some((step.owner.as_ref()?, (step, done))))
+            .collect()
+    };
+    let (services, policies) = (children("Service"), children("NetworkPolicy"));
     let present: Vec<Target> = targets
         .iter()
         .filter_map(|target| present(target, &results))
@@ -101,7 +105,10 @@ pub async fn report_targets(
             State {
                 agent: agent(facts, &target, deployment.as_ref()),
                 intent: intent(&target, deployment.as_ref(), &services),
-                drifted: drifted(&target, &services),
+                policy: policy_state(&target, deployment.as_ref(), &policies),
+                drifted: drifted(&target, &services)
+                    .or_else(|| drifted(&target, &policies))
+                    .map(drift),
                 deployment,
                 target,
             }
@@ -118,6 +125,7 @@ pub async fn report_targets(
             deployment,
             agent,
             intent,
+            policy,
             drifted,
         } = state;
         let service = match intent {
@@ -134,7 +142,7 @@ pub async fn report_targets(
             deployment.as_ref(),
             agent.as_ref(),
             &service,
-            drifted,
+            policy.finding().into_iter().chain(drifted).collect(),
             facts.cluster_domain,
             facts.now,
         );
@@ -153,8 +161,9 @@ struct State {
     deployment: Option<Deployment>,
     agent: Option<AgentState>,
     intent: Intent,
-    /// What others have changed of its Service and is left so.
-    drifted: Option<String>,
+    policy: NetworkPolicyState,
+    /// What others have changed of its Service or NetworkPolicy and is left so.
+    drifted: Option<Finding>,
 }
 
 enum Intent {
@@ -213,21 +222,48 @@ fn intent(target: &Target, deployment: Option<&Deployment>, services: &Results<'
         (Ok(_), None) => Intent::Applied,
         (Err(no), None) => Intent::Other(ServiceState::Absent(no)),
         (_, Some((step, done))) => {
-            let reason = match done.outcome {
-                // What a policy holds back is not even shown to the server.
-                Outcome::Refused if step.body == Body::None => "PolicyDenied",
-                Outcome::Refused => "ServiceNotOurs",
-                Outcome::Skipped => "DependencyFailed",
-                _ => "ServiceFailed",
-            };
+            let reason = why_failed(step, done, "ServiceNotOurs", "ServiceFailed");
             Intent::Other(ServiceState::Failed(reason, done.message.clone()))
         }
     }
 }
 
-/// Says what others have changed of a Target's Service, if the run leaves it so.
-fn drifted(target: &Target, services: &Results<'_>) -> Option<String> {
-    let (step, done) = services.get(&target.id())?;
+fn policy_state(
+    target: &Target,
+    deployment: Option<&Deployment>,
+    policies: &Results<'_>,
+) -> NetworkPolicyState {
+    let child = policies.get(&target.id());
+    let failed = child.filter(|(_, done)| !done.outcome.is_good());
+    match (network_policy(target, deployment), failed) {
+        (Ok(_), None) => NetworkPolicyState::Applied,
+        (Err(no), None) => NetworkPolicyState::Absent(no),
+        (_, Some((step, done))) => {
+            let reason = why_failed(step, done, "NetworkPolicyNotOurs", "NetworkPolicyFailed");
+            NetworkPolicyState::Failed(reason, done.message.clone())
+        }
+    }
+}
+
+/// The reason of a child's failure.
+fn why_failed(
+    step: &Step,
+    done: &Done,
+    not_ours: &'static str,
+    failed: &'static str,
+) -> &'static str {
+    match done.outcome {
+        // What a policy holds back is not even shown to the server.
+        Outcome::Refused if step.body == Body::None => "PolicyDenied",
+        Outcome::Refused => not_ours,
+        Outcome::Skipped => "DependencyFailed",
+        _ => failed,
+    }
+}
+
+/// Says what others have changed of a Target's child, if the run leaves it so.
+fn drifted(target: &Target, children: &Results<'_>) -> Option<String> {
+    let (step, done) = children.get(&target.id())?;
     let left = step.drift && done.outcome == Outcome::Kept;
     left.then(|| format!("{}: {}", step.id, done.message))
 }

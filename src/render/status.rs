@@ -18,13 +18,13 @@ pub enum ServiceState {
 }
 
 /// Computes the whole status; `now` (RFC 3339) is used only for conditions that flip. `agent` is how it stands with the agent
-/// where that is to be put into a Deployment that is there, `drifted` what others have changed of the Service and is left so.
+/// where that is to be put into a Deployment that is there, `aspects` what is to be told beside the rest.
 pub fn status(
     target: &Target,
     deployment: Option<&Deployment>,
     agent: Option<&AgentState>,
     service: &ServiceState,
-    drifted: Option<String>,
+    aspects: Vec<Finding>,
     cluster_domain: &str,
     now: &str,
 ) -> TargetStatus {
@@ -36,12 +36,7 @@ pub fn status(
         service_ready(service),
         agent_injected(target, rollout, agent),
     ];
-    findings.extend(drifted.map(|message| Finding {
-        type_: "Drifted",
-        status: ConditionStatus::True,
-        reason: "DriftDetected",
-        message,
-    }));
+    findings.extend(aspects);
     let generation = target.live.as_ref().and_then(|live| live.generation);
     let previous = target
         .live
@@ -63,6 +58,16 @@ pub fn status(
         },
         observed_generation: generation,
         conditions: conditions(findings, previous, generation, now),
+    }
+}
+
+/// Tells what others have changed of what a Target brings about, and is left so.
+pub fn drift(message: String) -> Finding {
+    Finding {
+        type_: "Drifted",
+        status: ConditionStatus::True,
+        reason: "DriftDetected",
+        message,
     }
 }
 

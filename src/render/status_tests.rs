@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::status::{ServiceState, status};
+use super::status::{ServiceState, drift, status};
 use super::target::Rollout;
 use super::{AgentImage, AgentPatch, AgentState, Deployment, NotInjected, PodShape, Target};
 use super::{agent_patch, coverage_service};
@@ -56,7 +56,7 @@ fn judge(target: &Target, deployment: Option<&Deployment>, ready: i32) -> Target
         deployment,
         agent.as_ref(),
         &service,
-        None,
+        Vec::new(),
         "cluster.local",
         "t",
     )
@@ -157,7 +157,7 @@ fn a_service_that_is_left_as_others_want_it_is_told_beside_the_rest() {
             Some(&deployment),
             None,
             &service,
-            drifted,
+            drifted.map(drift).into_iter().collect(),
             "cluster.local",
             "t",
         )
@@ -181,7 +181,7 @@ fn c58_the_cluster_domain_is_the_users() {
         Some(&deployment),
         None,
         &service,
-        None,
+        Vec::new(),
         "corp.example",
         "t",
     );
@@ -211,7 +211,15 @@ fn injected(with_agent: bool) -> (Target, Deployment) {
 fn with_agent(target: &Target, deployment: &Deployment, agent: &AgentState) -> TargetStatus {
     let service = ServiceState::Applied(Some(EndpointCount { ready: 2, total: 2 }));
     let (agent, domain) = (Some(agent), "cluster.local");
-    status(target, Some(deployment), agent, &service, None, domain, "t")
+    status(
+        target,
+        Some(deployment),
+        agent,
+        &service,
+        Vec::new(),
+        domain,
+        "t",
+    )
 }
 
 #[test]

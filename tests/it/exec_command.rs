@@ -151,6 +151,43 @@ fn a_broken_file_is_named_with_its_byte_and_the_union_is_called_partial() {
 }
 
 #[test]
+fn of_many_files_each_is_read_and_told_of_in_its_turn() {
+    let files = Files::new();
+    let names: Vec<String> = (0..64).map(|n| format!("{n:02}.exec")).collect();
+    let mut union = Store::new();
+    for (n, name) in names.iter().enumerate() {
+        let own = format!("shop/Pet{n}");
+        let part = store(
+            &[(name, n as i64)],
+            &[(1, "shop/Pet", "0110"), (2 + n as u64, &own, "1")],
+        );
+        files.add(name, &file(&part));
+        union.merge(&part);
+    }
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    let merged = [&all[..], &["-o", "union.exec"]].concat();
+    files.run(0, "merge", &merged);
+    assert_eq!(files.read("union.exec"), union);
+
+    // Where two do not match, the later one is left out, whoever has read it.
+    files.add("03.exec", &file(&store(&[], &[(1, "shop/Pet", "111")])));
+    files.add("40.exec", &file(&store(&[], &[(1, "shop/Pet", "1")])));
+    let told = files.run(1, "merge", &merged).stderr;
+    let told: Vec<&str> = told
+        .lines()
+        .filter(|line| line.contains("probes here"))
+        .collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    let parts = ["03.exec: at byte 5: ", "40.exec: at byte 5: "];
+    assert!(
+        told.iter()
+            .zip(parts)
+            .all(|(line, part)| line.contains(part)),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn what_cannot_be_read_at_all_replaces_no_union() {
     let files = Files::new();
     let (first, _) = two_pods();

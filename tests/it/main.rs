@@ -59,6 +59,7 @@ mod load_printing;
 mod load_reading;
 mod load_schema;
 mod load_syntax;
+mod network_policies;
 mod node_names;
 mod node_story;
 mod order;

@@ -4,13 +4,13 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use super::args::MergeArgs;
-use super::read::Reading;
+use super::read::read_all;
 use super::summary_text;
 use crate::cli::diagnostics::printable;
 use crate::cli::error::CliError;
 use crate::cli::steps::{BAD, CHANGE};
 use crate::cli::{DIFFERENCES, OK};
-use crate::coverage::{Limits, Store, write_exec};
+use crate::coverage::{Limits, Store, Summary, write_exec};
 use crate::durable::write_durably;
 
 pub fn run(args: &MergeArgs) -> Result<u8, CliError> {
@@ -21,33 +21,29 @@ pub fn run(args: &MergeArgs) -> Result<u8, CliError> {
             "the union is not for a terminal: name a file with -o, or let a program read it",
         ));
     }
-    let limits = Limits::default();
-    let mut union = Store::new();
+    let (union, readings) = read_all(files, &Limits::default());
     let mut err = anstream::stderr().lock();
-    let (mut partial, mut nothing) = (0, 0);
-    for path in files {
-        let before = union.summary();
-        let reading = Reading::of(path, &mut union, &limits);
+    for (path, reading) in files.iter().zip(&readings) {
         for problem in reading.problems() {
             let text = printable(&format!("{}: {problem}", path.display()));
             writeln!(err, "{BAD}error{BAD:#}: {text}")?;
         }
-        partial += usize::from(!reading.is_whole());
-        nothing += usize::from(reading.failure.is_some() && union.summary() == before);
     }
-    if nothing == files.len() {
+    let summary = union.summary();
+    if summary == Summary::default() && readings.iter().all(|it| it.failure.is_some()) {
         return Err(CliError::usage(
             "nothing could be read: no union is written",
         ));
     }
     write(&union, output, to_stdout)?;
-    let summary = summary_text(union.summary());
+    let summary = summary_text(summary);
     let line = printable(&format!("{}: {summary}", output.display()));
     if to_stdout {
         writeln!(err, "{summary}")?;
     } else {
         writeln!(anstream::stdout().lock(), "{line}")?;
     }
+    let partial = readings.iter().filter(|it| !it.is_whole()).count();
     if partial == 0 {
         return Ok(OK);
     }

@@ -9,8 +9,8 @@ use crate::plan::StringMap;
 pub(in crate::cluster) enum Selection {
     /// Members of apply sets.
     Members,
-    /// Services of Targets.
-    CoverageServices,
+    /// What Targets bring about.
+    Children,
     /// What is labelled as managed by us.
     Managed,
     /// All of them.
@@ -26,7 +26,7 @@ impl Selection {
         let (managed, component) = (MANAGED_BY, COMPONENT);
         match self {
             Self::Members => Some(APPLYSET_PART_OF.to_owned()),
-            Self::CoverageServices => Some(format!(
+            Self::Children => Some(format!(
                 "{}={},{}={}",
                 managed.0, managed.1, component.0, component.1
             )),
@@ -40,7 +40,7 @@ impl Selection {
         let has = |(key, value): (&str, &str)| labels.get(key) == Some(value);
         match self {
             Self::Members => labels.contains_key(APPLYSET_PART_OF),
-            Self::CoverageServices => has(MANAGED_BY) && has(COMPONENT),
+            Self::Children => has(MANAGED_BY) && has(COMPONENT),
             Self::Managed => has(MANAGED_BY),
             Self::All | Self::Presence => true,
         }

@@ -8,8 +8,8 @@ use crate::api::names::GROUP;
 use crate::api::{GroupKind, ObjectId};
 use crate::load::{Diagnostic, Schemas};
 use crate::plan::annotations::leaves_alone;
-use crate::plan::child_id;
 use crate::plan::prune::{may_ever_go, takes_others_along};
+use crate::plan::{child_id, network_policy_id};
 use crate::render::{Desired, Target};
 
 /// What rights are asked for.
@@ -129,7 +129,7 @@ impl<'a> Needs<'a> {
         self.grants.allow(namespace, resource, name, verbs);
     }
 
-    /// Targets need their Deployments read, their Services kept and their status written.
+    /// Targets need their Deployments read, their Services and NetworkPolicies kept and their status written.
     fn targets(&mut self) {
         let terms = self.terms;
         let services = Resource::new("", "services");
@@ -142,6 +142,16 @@ impl<'a> Needs<'a> {
             let slices = Resource::new("discovery.k8s.io", "endpointslices");
             let namespace = Some(target.namespace.as_str());
             self.grants.allow(namespace, &slices, None, &[List]);
+        }
+        let policies = Resource::new("networking.k8s.io", "networkpolicies");
+        for target in terms.targets {
+            if target.spec.network_policy.is_some() {
+                let id = network_policy_id(target);
+                self.write(&id, &policies, &[Create, Patch, Delete]);
+                let namespace = Some(target.namespace.as_str());
+                self.grants
+                    .allow(namespace, &policies, None, &[Get, List, Watch]);
+            }
         }
         if !terms.targets.is_empty() {
             // Wherever Targets may be: one whose Deployment may not be read keeps all from being served.

@@ -208,6 +208,33 @@ spec: {deploymentRef: {name: pet}, coverageService: true, agents: {coverage: {en
 }
 
 #[test]
+fn a_network_policy_takes_rights_only_where_one_is_asked_for() {
+    let target = |policy: &str| {
+        format!(
+            "apiVersion: closurejvm.io/v1alpha1\nkind: ClosureJVMTarget\nmetadata: {{name: pet}}\nspec:\n  \
+            deploymentRef: {{name: pet}}\n{policy}"
+        )
+    };
+    let flags = Flags {
+        one_shot: true,
+        ..Flags::default()
+    };
+    let policies = |policy: &str| {
+        let (mut rules, _) = told(&target(policy), flags);
+        rules.retain(|rule| rule.contains("networkpolicies"));
+        rules
+    };
+    assert_eq!(policies(""), [""; 0]);
+    assert_eq!(
+        policies("  networkPolicy: {from: [{podSelector: {}}]}\n"),
+        [
+            "ops networking.k8s.io/networkpolicies [] get,list,watch",
+            "ops networking.k8s.io/networkpolicies [pet-coverage] create,patch,delete",
+        ]
+    );
+}
+
+#[test]
 fn what_is_not_granted_is_told() {
     let source = "\
 apiVersion: example.org/v1

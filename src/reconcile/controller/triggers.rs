@@ -143,7 +143,9 @@ impl Triggers {
                     self.target(name).await;
                 }
             }
-            ("", "Service") => self.service(id, before.into_iter().chain(after)),
+            ("", "Service") | ("networking.k8s.io", "NetworkPolicy") => {
+                self.child(id, before.into_iter().chain(after));
+            }
             ("discovery.k8s.io", "EndpointSlice") => self.slice(id, before.or(after)),
             ("apps", "Deployment") => self.deployment(id),
             _ => {}
@@ -180,8 +182,8 @@ impl Triggers {
         self.look_at_targets(referring);
     }
 
-    /// A Service of a Target, by its owner; also one that it has lost.
-    fn service<'a>(&self, id: &ObjectId, states: impl Iterator<Item = &'a Live>) {
+    /// What a Target has brought about, by its owner; also one that it has lost.
+    fn child<'a>(&self, id: &ObjectId, states: impl Iterator<Item = &'a Live>) {
         let owners = states
             .filter_map(Live::controller)
             .filter(|owner| owner.kind == TARGET);

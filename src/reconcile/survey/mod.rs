@@ -63,7 +63,7 @@ pub async fn survey(
     settings: &Settings,
 ) -> Result<Survey, ClusterError> {
     let Ground {
-        kinds,
+        mut kinds,
         parent,
         inventory,
         unseen,
@@ -122,7 +122,7 @@ pub async fn survey(
     if serve {
         targets_needs(
             cluster,
-            &kinds,
+            &mut kinds,
             &index(&desired),
             &missing_namespaces,
             services,

@@ -1,4 +1,4 @@
-//! Targets, and what they need: their Deployments and Services.
+//! Targets, and what they need: their Deployments, Services and NetworkPolicies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use super::members::id_of;
 use crate::api::names::TARGET;
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds, SeenTarget};
-use crate::plan::{Index, Known, Live, child_id, deployment_of};
-use crate::render::{LiveTarget, Target, coverage_service};
+use crate::plan::{Index, Known, Live, child_id, deployment_of, network_policy_id};
+use crate::render::{LiveTarget, NETWORK_POLICY_READY, Target, coverage_service, network_policy};
 
 /// Reads the Targets of these namespaces. Who may not read them is served none, and told why.
 pub(super) async fn live_targets(
@@ -61,7 +61,7 @@ pub(super) async fn early_services(
     with_targets: bool,
 ) -> Result<Option<Vec<Arc<Live>>>, ClusterError> {
     match kinds.get("v1", "Service").filter(|_| with_targets) {
-        Some(kind) => match cluster.coverage_services_in(kind, namespaces).await {
+        Some(kind) => match cluster.children_in(kind, namespaces).await {
             Err(ClusterError::Forbidden(_)) => Ok(None),
             answer => answer.map(Some),
         },
@@ -72,7 +72,7 @@ pub(super) async fn early_services(
 /// Reads what Targets need. Where we may not, no Target is served, and the rest goes on.
 pub(super) async fn targets_needs(
     cluster: &Cluster,
-    kinds: &Kinds,
+    kinds: &mut Kinds,
     index: &Index<'_>,
     missing: &BTreeSet<String>,
     early: Option<Vec<Arc<Live>>>,
@@ -87,10 +87,10 @@ pub(super) async fn targets_needs(
     }
 }
 
-/// Reads Deployments of Targets, and the Services that are theirs or have the name they need.
+/// Reads Deployments of Targets, and the Services and NetworkPolicies that are theirs or have the name they need.
 async fn read_needs(
     cluster: &Cluster,
-    kinds: &Kinds,
+    kinds: &mut Kinds,
     index: &Index<'_>,
     missing: &BTreeSet<String>,
     early: Option<Vec<Arc<Live>>>,
@@ -130,7 +130,7 @@ async fn read_needs(
     let ours = async {
         match early {
             Some(ours) => Ok(ours),
-            None => cluster.coverage_services_in(services, &namespaces).await,
+            None => cluster.children_in(services, &namespaces).await,
         }
     };
     let (found, ours) = try_join!(cluster.deployments_of(deployments, places), ours)?;
@@ -143,7 +143,7 @@ async fn read_needs(
         known.deployments.insert(id, deployment);
     }
     known
-        .services
+        .children
         .extend(ours.into_iter().map(|live| (id_of(services, &live), live)));
     let mut taken = BTreeSet::new();
     for target in targets.values() {
@@ -153,16 +153,71 @@ async fn read_needs(
         // One that was published may be there still, without the labels that it would be found by.
         let published = |live: &LiveTarget| live.status.coverage_endpoint.is_some();
         let published = target.live.as_ref().is_some_and(published);
-        if !known.services.contains_key(&id) && (wanted || published) {
+        if !known.children.contains_key(&id) && (wanted || published) {
             taken.insert((id.namespace, id.name));
         }
     }
     let found = cluster.metadata_of(services, taken).await?;
-    known.services.extend(
+    known.children.extend(
         found
             .into_values()
             .map(|live| (id_of(services, &live), live)),
     );
+    read_policies(cluster, kinds, index, &targets, known).await
+}
+
+/// Reads the NetworkPolicies of those Targets that ask for one, or have asked before; mostly there is none.
+async fn read_policies(
+    cluster: &Cluster,
+    kinds: &mut Kinds,
+    index: &Index<'_>,
+    targets: &BTreeMap<ObjectId, Target>,
+    known: &mut Known,
+) -> Result<(), ClusterError> {
+    let told = |target: &Target| {
+        let live = target.live.as_ref();
+        let mut conditions = live.iter().flat_map(|live| &live.status.conditions);
+        conditions.any(|condition| condition.type_ == NETWORK_POLICY_READY)
+    };
+    let asking: Vec<&Target> = targets
+        .values()
+        .filter(|target| target.spec.network_policy.is_some() || told(target))
+        .collect();
+    if asking.is_empty() {
+        return Ok(());
+    }
+    let api_version = "networking.k8s.io/v1";
+    let versions = BTreeSet::from([api_version.to_owned()]);
+    kinds.extend(cluster.kinds(&versions).await?);
+    let Some(kind) = kinds.get(api_version, "NetworkPolicy") else {
+        return Ok(());
+    };
+    let place = |target: &&Target| {
+        let id = network_policy_id(target);
+        (id.namespace, id.name)
+    };
+    let places = asking.iter().map(place).collect();
+    let ours = match cluster.watched_children(kind, &places).await? {
+        Some(ours) => ours,
+        None => {
+            let namespaces = asking.iter().map(|target| target.namespace.clone());
+            cluster.children_in(kind, &namespaces.collect()).await?
+        }
+    };
+    let found = ours.into_iter().map(|live| (id_of(kind, &live), live));
+    known.children.extend(found);
+    let mut taken = BTreeSet::new();
+    for target in asking {
+        let deployment = deployment_of(target, index, known);
+        let wanted = network_policy(target, deployment.as_ref()).is_ok();
+        // One that was made may be there still, without the labels that it would be found by.
+        if !known.children.contains_key(&network_policy_id(target)) && (wanted || told(target)) {
+            taken.insert(place(&target));
+        }
+    }
+    let found = cluster.metadata_of(kind, taken).await?.into_values();
+    let found = found.map(|live| (id_of(kind, &live), live));
+    known.children.extend(found);
     Ok(())
 }
 
@@ -172,14 +227,14 @@ async fn read_needs(
 /// When the server cannot be asked. What we may not read is told in [`Known::blind`].
 pub async fn target_needs(
     cluster: &Cluster,
-    kinds: &Kinds,
+    kinds: &mut Kinds,
     known: &mut Known,
 ) -> Result<(), ClusterError> {
     let services = known.targets.values().map(child_id);
     let places = services.map(|id| (id.namespace, id.name)).collect();
     // By name where a watch has all Services of Targets, instead of all those of the namespace.
     let early = match kinds.get("v1", "Service") {
-        Some(kind) => cluster.watched_coverage_services(kind, &places).await?,
+        Some(kind) => cluster.watched_children(kind, &places).await?,
         None => None,
     };
     targets_needs(
