@@ -11,7 +11,7 @@ const SET: &str = "applyset-x-v1";
 
 fn deployment(rest: &str) -> String {
     format!(
-        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: pet, namespace: n{rest}}}\nspec:\n  \
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: pet, namespace: ns{rest}}}\nspec:\n  \
          selector: {{matchLabels: {{app: pet}}}}\n  template:\n    metadata: {{labels: {{app: pet}}}}\n    \
          spec: {{containers: [{{name: app, image: pet}}]}}\n"
     )
@@ -19,7 +19,7 @@ fn deployment(rest: &str) -> String {
 
 fn target(name: &str, coverage: &str, rest: &str) -> String {
     format!(
-        "apiVersion: closurejvm.io/v1alpha1\nkind: ClosureJVMTarget\nmetadata: {{name: {name}, namespace: n{rest}}}\n\
+        "apiVersion: closurejvm.io/v1alpha1\nkind: ClosureJVMTarget\nmetadata: {{name: {name}, namespace: ns{rest}}}\n\
          spec: {{deploymentRef: {{name: pet}}, agents: {{coverage: {{enabled: true{coverage}}}}}}}\n"
     )
 }
@@ -36,7 +36,7 @@ fn plain(documents: &[String]) -> Vec<Desired> {
     };
     let documents = load(&snapshot, &Limits::default()).documents;
     let scope = |_: &str, _: &str| Some(Scope::Namespaced);
-    resolve(&documents, scope, "n", SET).desired
+    resolve(&documents, scope, "ns", SET).desired
 }
 
 fn composed(documents: &[String], known: &Known) -> (Vec<Desired>, Composed) {
@@ -91,7 +91,7 @@ fn a_target_that_will_not_be_as_the_source_says_has_no_say() {
     let labels = serde_json::json!({ "applyset.kubernetes.io/part-of": "another" });
     let live = serde_json::json!({
         "apiVersion": "closurejvm.io/v1alpha1", "kind": "ClosureJVMTarget",
-        "metadata": { "name": "pet", "namespace": "n", "uid": "u", "resourceVersion": "1", "labels": labels },
+        "metadata": { "name": "pet", "namespace": "ns", "uid": "u", "resourceVersion": "1", "labels": labels },
     });
     theirs
         .others
@@ -111,7 +111,7 @@ fn what_is_left_alone_is_not_composed() {
         [deployment(""), target("pet", "", mark)],
         [deployment(""), target("pet", ", injection: None", "")],
         [
-            deployment("").replace("namespace: n", "namespace: m"),
+            deployment("").replace("namespace: ns", "namespace: other"),
             target("pet", "", ""),
         ],
     ] {
@@ -169,6 +169,6 @@ fn a_step_says_what_coverage_has_to_do_with_it() {
     assert_eq!(action, Action::Create);
     assert_eq!(
         reason,
-        "it is not in the cluster; coverage of Target n/pet begins"
+        "it is not in the cluster; coverage of Target ns/pet begins"
     );
 }

@@ -4,7 +4,9 @@ use serde_json::json;
 
 use super::status::{ServiceState, drift, status};
 use super::target::Rollout;
-use super::{AgentImage, AgentPatch, AgentState, Deployment, NotInjected, PodShape, Target};
+use super::{
+    AgentImage, AgentPatch, AgentState, Deployment, LiveTarget, NotInjected, PodShape, Target,
+};
 use super::{agent_patch, coverage_service};
 use crate::api::condition::ConditionStatus;
 use crate::api::target::{EndpointCount, Phase, TargetSpec, TargetStatus};
@@ -309,4 +311,28 @@ fn what_was_planned_counts_more_than_what_others_made_of_the_pods() {
     deployment.pod = pod.into();
     let state = AgentState::of(&target, &deployment, true, Some(&planned), &image);
     assert!(matches!(state, AgentState::InPlace { composed: true, .. }));
+}
+
+#[test]
+fn counts_of_the_template_before_are_not_those_of_the_present_one() {
+    let (mut target, mut deployment) = injected(true);
+    deployment.rollout.observed = false;
+    let agent = AgentState::of(&target, &deployment, true, None, &AgentImage::default());
+    let told = with_agent(&target, &deployment, &agent);
+    assert_eq!(
+        (told.phase, told.instrumented_replicas),
+        (Some(Phase::Injecting), Some(0))
+    );
+    let before = TargetStatus {
+        instrumented_replicas: Some(1),
+        ..TargetStatus::default()
+    };
+    target.live = Some(LiveTarget {
+        status: before,
+        ..LiveTarget::default()
+    });
+    assert_eq!(
+        with_agent(&target, &deployment, &agent).instrumented_replicas,
+        Some(1)
+    );
 }

@@ -51,6 +51,8 @@ mod hostile_git;
 mod hostile_memory;
 mod identity;
 mod inject_composed;
+mod inject_jvm;
+mod inject_refused;
 mod inventory;
 mod leases;
 mod load_corpus;

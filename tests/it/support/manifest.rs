@@ -19,12 +19,12 @@ pub fn deployment(name: &str) -> Value {
     })
 }
 
-/// A Target with everything switched on, for the Deployment of the same name, whose image brings the agent along.
+/// A Target with everything switched on, for the Deployment of the same name.
 pub fn target(name: &str) -> Value {
     target_of(name, name)
 }
 
-/// A Target with everything switched on, for a Deployment whose image brings the agent along.
+/// A Target with everything switched on.
 pub fn target_of(name: &str, deployment: &str) -> Value {
     json!({
         "apiVersion": "closurejvm.io/v1alpha1",
@@ -33,14 +33,20 @@ pub fn target_of(name: &str, deployment: &str) -> Value {
         "spec": {
             "deploymentRef": { "name": deployment },
             "coverageService": true,
-            "agents": { "coverage": { "enabled": true, "port": 6300, "injection": "None" } },
+            "agents": { "coverage": { "enabled": true, "port": 6300 } },
         },
     })
 }
 
-/// A Target with everything switched on, for the Deployment of the same name, which is to get the agent.
-pub fn injecting(name: &str) -> Value {
-    target(name).unset("/spec/agents/coverage/injection")
+/// A Target for the Deployment of the same name, whose image brings the agent along: for tests of all that does not depend on
+/// how it gets there.
+pub fn own_agent(name: &str) -> Value {
+    own_agent_of(name, name)
+}
+
+/// The same for a Deployment of another name.
+pub fn own_agent_of(name: &str, deployment: &str) -> Value {
+    target_of(name, deployment).set("/spec/agents/coverage/injection", "None")
 }
 
 pub fn config_map(name: &str, value: &str) -> Value {

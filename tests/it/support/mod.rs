@@ -30,6 +30,7 @@ pub mod rights;
 pub mod served;
 pub mod server;
 pub mod shipped;
+pub mod shop;
 pub mod site;
 pub mod source;
 pub mod started;
