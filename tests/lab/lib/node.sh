@@ -202,8 +202,9 @@ import_images() {
 # --- kubelet, scheduler, DNS ------------------------------------------------------------------------------------------
 
 start_scheduler() {
-  spawn "$dir" kube-scheduler "$assets/kube-scheduler" --kubeconfig="$dir/kube-scheduler.kubeconfig" \
-    --leader-elect=false --port=0 --secure-port=0
+  local flags=(--kubeconfig="$dir/kube-scheduler.kubeconfig" --leader-elect=false --secure-port=0)
+  ! has_flag kube-scheduler '--port int' || flags+=(--port=0) # gone in v1.24
+  spawn "$dir" kube-scheduler "$assets/kube-scheduler" "${flags[@]}"
 }
 
 start_dns() {
@@ -213,17 +214,22 @@ start_dns() {
 
 start_kubelet() {
   write_kubelet_config
-  spawn_in_node kubelet "$assets/kubelet" \
-    --config="$dir/node/kubelet.yaml" \
-    --kubeconfig="$dir/$NODE_NAME.kubeconfig" \
-    --root-dir="$dir/node/kubelet" \
-    --cert-dir="$dir/node/kubelet/pki" \
-    --container-runtime=remote \
-    --container-runtime-endpoint=unix:///run/containerd/containerd.sock \
-    --hostname-override="$NODE_NAME" \
+  local flags=(
+    --config="$dir/node/kubelet.yaml"
+    --kubeconfig="$dir/$NODE_NAME.kubeconfig"
+    --root-dir="$dir/node/kubelet"
+    --cert-dir="$dir/node/kubelet/pki"
+    --container-runtime-endpoint=unix:///run/containerd/containerd.sock
+    --hostname-override="$NODE_NAME"
     --node-ip="$(node_address "$(node_number "$dir")")"
+  )
+  ! has_flag kubelet '--container-runtime string' || flags+=(--container-runtime=remote) # gone in v1.27
+  spawn_in_node kubelet "$assets/kubelet" "${flags[@]}"
   await kubelet "the node is ready" node_is_ready
 }
+
+# has_flag PROGRAM TEXT: whether its help has the text.
+has_flag() { [[ $("$assets/$1" --help 2>&1) == *"$2"* ]]; }
 
 write_kubelet_config() {
   local number
