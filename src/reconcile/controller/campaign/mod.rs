@@ -163,9 +163,13 @@ impl Unit {
         let invalid = |why: &String| Problem::stalled("InvalidSpec", why);
         let spec = live.spec.as_ref().map_err(invalid)?;
         let terms = Terms::read(spec).map_err(|why| invalid(&why))?;
-        let is_new = live.status.observed_generation != live.generation;
         let now = now();
-        match schedule::next(&terms, &live.status, (live.has_request(), is_new), now) {
+        match schedule::next(
+            &terms,
+            &live.status,
+            (live.has_request(), live.is_untried()),
+            now,
+        ) {
             Next::At(time) => Ok(Some(until(time, now))),
             Next::Suspended => {
                 let status = status::suspended(live, &now.to_string());

@@ -26,11 +26,11 @@ pub const QUIET: &str = "there was no new probe for as long as it says";
 
 /// Says what is to be done. A run that somebody asks for is made even when it was the end.
 ///
-/// `is_new` tells that the spec was not acted on yet: it is tried at once.
+/// `is_untried` tells that the spec was not acted on yet, or could not be: it is tried at once.
 pub fn next(
     terms: &Terms,
     status: &CampaignStatus,
-    (is_requested, is_new): (bool, bool),
+    (is_requested, is_untried): (bool, bool),
     now: Timestamp,
 ) -> Next {
     if terms.suspended {
@@ -49,7 +49,7 @@ pub fn next(
     if is_quiet(terms, status, last) {
         return Next::Finished(QUIET);
     }
-    if is_new {
+    if is_untried {
         return Next::Now;
     }
     let due = later(last, terms.interval);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spec_that_is_new_is_tried_at_once() {
+    fn a_spec_that_was_not_tried_is_tried_at_once() {
         let spec = json!({ "targetRef": { "name": "pets" }, "storage": { "path": "a" } });
         let terms = Terms::read(&serde_json::from_value(spec).unwrap()).unwrap();
         let status: CampaignStatus = serde_json::from_value(ran("10:00:00")).unwrap();
