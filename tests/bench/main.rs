@@ -2,9 +2,9 @@
 //! service with more and more to look after.
 //!
 //! `cargo bench --bench side_by_side` writes `BENCHMARKS.md`; with `-- --quick` it is one run with few objects that writes
-//! nothing, with `-- --service` only the service's part, and with `-- --reading` only the part without a cluster, which takes the
-//! place of the one in `BENCHMARKS.md`. Times are only reported. What fails this program is a wrong
-//! number of requests.
+//! nothing, with `-- --service` only the service's part, and with `-- --reading` or `-- --merge` only one of the parts without a
+//! cluster, which takes the place of the one in `BENCHMARKS.md`. Times are only reported. What fails this program is a wrong
+//! number of requests, or a wrong union.
 
 mod audit;
 mod child;
@@ -12,6 +12,7 @@ mod generator;
 mod http;
 mod lab;
 mod machine;
+mod merge;
 mod reading;
 mod report;
 mod scenario;
@@ -43,6 +44,8 @@ fn main() -> ExitCode {
         let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
         if has("--reading") {
             reading(has("--quick"))
+        } else if has("--merge") {
+            merge(has("--quick"))
         } else {
             bench(has("--quick"), has("--service"))
         }
@@ -68,6 +71,7 @@ fn bench(quick: bool, service_only: bool) -> Res<bool> {
     };
     if !service_only {
         report.add_reading(reading::measure(folder.path(), quick)?);
+        report.add_merge(merge::measure(folder.path(), quick)?);
     }
     report.add_service(service::measure(folder.path(), quick)?);
     print!("{}", report.text());
@@ -81,19 +85,28 @@ fn bench(quick: bool, service_only: bool) -> Res<bool> {
     Ok(problems.is_empty())
 }
 
-/// Measures one section anew and leaves the others as they are.
+/// Measures the reading anew and leaves the other sections as they are.
 fn reading(quick: bool) -> Res<bool> {
     let folder = tempfile::tempdir()?;
     let reading = reading::measure(folder.path(), quick)?;
-    let (section, _) = reading.text();
+    section(&reading.text().0, &reading.problems(), quick)
+}
+
+/// Measures the merging anew and leaves the other sections as they are.
+fn merge(quick: bool) -> Res<bool> {
+    let folder = tempfile::tempdir()?;
+    let merge = merge::measure(folder.path(), quick)?;
+    section(&merge.text().0, &merge.problems(), quick)
+}
+
+fn section(section: &str, problems: &[String], quick: bool) -> Res<bool> {
     print!("{section}");
-    let problems = reading.problems();
-    for problem in &problems {
+    for problem in problems {
         eprintln!("WRONG: {problem}");
     }
     if problems.is_empty() && !quick {
         let whole = std::fs::read_to_string(path())?;
-        write(&report::with_section(&whole, &section))?;
+        write(&report::with_section(&whole, section))?;
     }
     Ok(problems.is_empty())
 }

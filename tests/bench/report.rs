@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
+use crate::merge::MergeReport;
 use crate::reading::ReadingReport;
 use crate::scenario::{CONNECTIONS, Results, Work};
 use crate::service::ServiceReport;
@@ -17,6 +18,7 @@ pub struct Report {
     sections: Vec<(Size, Results)>,
     starts: Option<(Vec<Sample>, Vec<Sample>)>,
     reading: Option<ReadingReport>,
+    merge: Option<MergeReport>,
     service: Option<ServiceReport>,
 }
 
@@ -34,6 +36,7 @@ impl Report {
             sections: Vec::new(),
             starts: None,
             reading: None,
+            merge: None,
             service: None,
         }
     }
@@ -50,6 +53,10 @@ impl Report {
         self.reading = Some(reading);
     }
 
+    pub fn add_merge(&mut self, merge: MergeReport) {
+        self.merge = Some(merge);
+    }
+
     pub fn add_service(&mut self, service: ServiceReport) {
         self.service = Some(service);
     }
@@ -59,7 +66,12 @@ impl Report {
         let commands = sections.flat_map(|(_, results)| results.problems.iter().cloned());
         let service = self.service.iter().flat_map(ServiceReport::problems);
         let reading = self.reading.iter().flat_map(ReadingReport::problems);
-        commands.chain(reading).chain(service).collect()
+        let merge = self.merge.iter().flat_map(MergeReport::problems);
+        commands
+            .chain(reading)
+            .chain(merge)
+            .chain(service)
+            .collect()
     }
 
     pub fn text(&self) -> String {
@@ -116,6 +128,11 @@ impl Report {
         }
         if let Some(reading) = &self.reading {
             let (section, misses) = reading.text();
+            text.push_str(&section);
+            missed.extend(misses);
+        }
+        if let Some(merge) = &self.merge {
+            let (section, misses) = merge.text();
             text.push_str(&section);
             missed.extend(misses);
         }
