@@ -22,6 +22,9 @@ pub const INVENTORY_MANAGER: &str = "covergence-inventory";
 /// Field manager of the status of our kinds.
 pub const STATUS_MANAGER: &str = "covergence-status";
 
+/// Field manager of the agent in Deployments that no Sync composes it into.
+pub const AGENT_MANAGER: &str = "covergence-agent";
+
 /// Field manager of a request for a run that one replica passes on to another.
 pub const REQUEST_MANAGER: &str = "covergence-request";
 /// Field manager of the Leases of our replicas.
@@ -33,6 +36,22 @@ pub const LEASE_PREFIX: &str = "covergence-";
 pub const LEASE_COMPONENT: (&str, &str) = ("app.kubernetes.io/component", "replica");
 /// Annotation of a replica's Lease: sorted identities of the replicas that it shares the keys with, with commas.
 pub const LEASE_MEMBERS: &str = "closurejvm.io/members";
+
+/// Init container that brings the agent, and the volume that it is brought in.
+pub const AGENT: &str = "covergence-agent";
+/// Where the agent's volume is mounted.
+pub const AGENT_DIRECTORY: &str = "/covergence-agent";
+/// The agent, for the JVM.
+pub const AGENT_JAR: &str = "/covergence-agent/jacocoagent.jar";
+/// What the init container runs; an image of somebody else's must have that command too.
+pub const AGENT_INSTALL: [&str; 4] = ["/usr/bin/covergence", "agent", "install", AGENT_DIRECTORY];
+/// Name of the agent's port, in containers and in Services.
+pub const COVERAGE_PORT_NAME: &str = "jacoco";
+/// Label of pods that carry the agent: the port that it listens on.
+pub const COVERAGE_PORT: &str = "closurejvm.io/coverage-port";
+/// Annotation of a Deployment that no Sync composes the agent into: what was there before; and the finalizer of the Target
+/// that it carries the agent for.
+pub const AGENT_RECORD: &str = "closurejvm.io/agent";
 
 /// Annotation: digest of the object as we last applied it, `sha256:<hex>`.
 pub const APPLIED_DIGEST: &str = "closurejvm.io/applied-digest";

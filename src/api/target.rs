@@ -105,6 +105,9 @@ pub struct CoverageAgent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 512))]
     pub image: Option<String>,
+    /// When that image is pulled; as Kubernetes has it when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_pull_policy: Option<PullPolicy>,
     /// Container that runs the JVM; needed when the pod has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
@@ -132,6 +135,7 @@ impl Default for CoverageAgent {
             port: DEFAULT_COVERAGE_PORT,
             injection: Injection::default(),
             image: None,
+            image_pull_policy: None,
             container: None,
             includes: Vec::new(),
             excludes: Vec::new(),
@@ -148,6 +152,17 @@ pub enum Injection {
     Auto,
     /// The image brings it along.
     None,
+}
+
+/// When an image is pulled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum PullPolicy {
+    /// Whenever a pod starts.
+    Always,
+    /// When the node has none of that name.
+    IfNotPresent,
+    /// Never: the node has it.
+    Never,
 }
 
 /// What is so, as far as we know.

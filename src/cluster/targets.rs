@@ -45,6 +45,7 @@ impl SeenTarget {
             generation: metadata.generation,
             status: LiveTarget::read_status(status.as_ref()),
             terminating: metadata.deletion_timestamp.is_some(),
+            applyset: metadata.applyset().map(str::to_owned),
         };
         let namespace = metadata.namespace.clone().unwrap_or_default();
         Self {

@@ -1,6 +1,7 @@
 //! Documents and what is known of the cluster -> desired objects and status. Pure.
 
 mod desired;
+mod injection;
 mod normalise;
 mod selector;
 mod service;
@@ -9,6 +10,9 @@ mod status;
 mod target;
 
 pub use desired::{Desired, Resolved, resolve};
+pub use injection::{
+    AgentImage, AgentPatch, ContainerShape, EnvValue, NotInjected, PodShape, PortShape, agent_patch,
+};
 pub(crate) use normalise::SERVER_METADATA;
 pub use normalise::stamp;
 pub use service::{NoService, coverage_service, with_owner};

@@ -91,7 +91,7 @@ pub fn coverage_service(
         "spec": {
             "clusterIP": "None",
             // A headless Service maps no ports (API reference, ServicePort.targetPort), so both are the agent's.
-            "ports": [{ "name": "jacoco", "port": port, "protocol": "TCP", "targetPort": port }],
+            "ports": [{ "name": names::COVERAGE_PORT_NAME, "port": port, "protocol": "TCP", "targetPort": port }],
             "publishNotReadyAddresses": target.spec.agents.coverage.publish_not_ready,
             "selector": selector,
         },

@@ -201,6 +201,7 @@ mod tests {
                 observed: true,
                 stalled: None,
             },
+            ..Deployment::default()
         }
     }
 

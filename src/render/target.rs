@@ -1,8 +1,11 @@
 //! A Target and its Deployment, as far as rendering needs to know them.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::injection::PodShape;
 use crate::api::target::{TargetSpec, TargetStatus};
 use crate::api::{GroupKind, ObjectId, names, read_spec};
 
@@ -30,6 +33,8 @@ pub struct LiveTarget {
     pub status: TargetStatus,
     /// Whether it is being deleted.
     pub terminating: bool,
+    /// The apply set that it is a member of.
+    pub applyset: Option<String>,
 }
 
 impl LiveTarget {
@@ -59,6 +64,7 @@ impl Target {
                 .and_then(Value::as_i64),
             status: LiveTarget::read_status(object.get("status")),
             terminating: text("/metadata/deletionTimestamp").is_some(),
+            applyset: applyset_of(object),
         });
         Self::new(namespace, name, object.get("spec"), live)
     }
@@ -133,6 +139,10 @@ fn is_object_name(name: &str) -> bool {
 pub struct Deployment {
     /// `spec.selector`.
     pub selector: Value,
+    /// What its pods are like.
+    pub pod: Arc<PodShape>,
+    /// The apply set that it is a member of.
+    pub applyset: Option<String>,
     /// How far its rollout is.
     pub rollout: Rollout,
 }
@@ -152,6 +162,11 @@ pub struct Rollout {
     pub observed: bool,
     /// Why it will not go on by itself, if so.
     pub stalled: Option<String>,
+}
+
+fn applyset_of(object: &Value) -> Option<String> {
+    let labels = object.pointer("/metadata/labels")?;
+    Some(labels.get(names::APPLYSET_PART_OF)?.as_str()?.to_owned())
 }
 
 impl Deployment {
@@ -189,6 +204,8 @@ impl Deployment {
                 .pointer("/spec/selector")
                 .cloned()
                 .unwrap_or_default(),
+            pod: Arc::new(PodShape::read(object)),
+            applyset: applyset_of(object),
             rollout: Rollout {
                 // The API's default is one replica.
                 wanted: int("/spec/replicas")

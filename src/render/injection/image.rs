@@ -1,0 +1,76 @@
+//! The init container that brings the agent.
+
+use serde_json::{Value, json};
+
+use crate::api::names::{AGENT, AGENT_DIRECTORY, AGENT_INSTALL};
+use crate::api::target::PullPolicy;
+
+/// The user in our image. Said only where the pod says another one, since OpenShift wants to choose.
+const NONROOT: u32 = 65532;
+
+/// The image that carries the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentImage {
+    /// Its name.
+    pub image: String,
+    /// When it is pulled; as Kubernetes has it when absent.
+    pub pull_policy: Option<PullPolicy>,
+}
+
+impl Default for AgentImage {
+    /// The image that `deploy/deployment.yaml` names.
+    fn default() -> Self {
+        Self {
+            image: concat!("covergence:", env!("CARGO_PKG_VERSION")).to_owned(),
+            pull_policy: None,
+        }
+    }
+}
+
+/// Renders the init container.
+///
+/// It passes the Pod Security Standard `restricted` by itself. What it asks for equals what it is limited to: it would else
+/// take a pod its quality of service, Guaranteed.
+pub(super) fn init_container(image: &AgentImage, pod_runs_as_root: bool) -> Value {
+    let mut container = json!({
+        "name": AGENT,
+        "image": image.image,
+        "command": AGENT_INSTALL,
+        "resources": { "requests": resources(), "limits": resources() },
+        "securityContext": {
+            "allowPrivilegeEscalation": false,
+            "capabilities": { "drop": ["ALL"] },
+            "readOnlyRootFilesystem": true,
+            "runAsNonRoot": true,
+            "seccompProfile": { "type": "RuntimeDefault" },
+        },
+        // What it has to say of its failure is the last of what it wrote.
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "volumeMounts": [{ "name": AGENT, "mountPath": AGENT_DIRECTORY }],
+    });
+    if let (Some(policy), Some(fields)) = (image.pull_policy, container.as_object_mut()) {
+        fields.insert("imagePullPolicy".into(), json!(policy));
+    }
+    let context = container.pointer_mut("/securityContext");
+    if let Some(context) = context.and_then(Value::as_object_mut)
+        && pod_runs_as_root
+    {
+        context.insert("runAsUser".into(), json!(NONROOT));
+    }
+    container
+}
+
+/// Enough to copy a file of 300 kB.
+fn resources() -> Value {
+    json!({ "cpu": "100m", "memory": "64Mi", "ephemeral-storage": "32Mi" })
+}
+
+/// Renders the volume.
+pub(super) fn volume() -> Value {
+    json!({ "name": AGENT, "emptyDir": { "sizeLimit": "16Mi" } })
+}
+
+/// Renders the mount in the JVM's container.
+pub(super) fn mount() -> Value {
+    json!({ "name": AGENT, "mountPath": AGENT_DIRECTORY, "readOnly": true })
+}
