@@ -10,6 +10,7 @@ mod identity;
 mod kinds;
 mod leases;
 mod members;
+mod pod_states;
 mod read;
 mod release;
 mod send;

@@ -1,8 +1,11 @@
 //! Documents and what is known of the cluster -> desired objects and status. Pure.
 
 mod desired;
+mod diagnosis;
 mod injection;
+mod installed;
 mod normalise;
+mod rollout;
 mod selector;
 mod service;
 mod service_name;
@@ -10,11 +13,14 @@ mod status;
 mod target;
 
 pub use desired::{Desired, Resolved, resolve};
+pub use diagnosis::{Case, Diagnosis, Finding, LogWanted, PodFacts, carrier};
 pub use injection::{
     AgentImage, AgentPatch, ContainerShape, EnvValue, NotInjected, PodShape, PortShape, agent_patch,
 };
+pub use installed::installed;
 pub(crate) use normalise::SERVER_METADATA;
 pub use normalise::stamp;
+pub use rollout::{Rollout, Stalled};
 pub use service::{NoService, coverage_service, with_owner};
 pub use service_name::service_name;
 pub use status::{ServiceState, status};

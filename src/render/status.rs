@@ -1,7 +1,8 @@
 //! A Target's status from what was rendered and what became of it.
 
+use super::rollout::Rollout;
 use super::service::{NoService, endpoint};
-use super::target::{Deployment, Rollout, Target};
+use super::target::{Deployment, Target};
 use crate::api::condition::{ConditionStatus, Finding, conditions};
 use crate::api::target::{EndpointCount, Injection, Phase, TargetStatus};
 
@@ -54,6 +55,7 @@ pub fn status(
             ServiceState::Applied(count) => *count,
             _ => None,
         },
+        agent: None,
         observed_generation: generation,
         conditions: conditions(findings, previous, generation, now),
     }
@@ -97,8 +99,9 @@ fn ready(
             (False, no.reason(), no.to_string())
         }
         (Phase::Failed, _) => {
-            let stalled = rollout.and_then(|rollout| rollout.stalled.clone());
-            (False, "RolloutFailed", stalled.unwrap_or_default())
+            let stalled = rollout.and_then(|rollout| rollout.stalled.as_ref());
+            let message = stalled.map(ToString::to_string).unwrap_or_default();
+            (False, "RolloutFailed", message)
         }
         (Phase::Injecting, _) => {
             let message = format!("Deployment {name} is rolling out");
@@ -199,7 +202,7 @@ mod tests {
                 available,
                 all,
                 observed: true,
-                stalled: None,
+                ..Rollout::default()
             },
             ..Deployment::default()
         }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::injection::PodShape;
+use super::rollout::Rollout;
 use crate::api::target::{TargetSpec, TargetStatus};
 use crate::api::{GroupKind, ObjectId, names, read_spec};
 
@@ -147,23 +148,6 @@ pub struct Deployment {
     pub rollout: Rollout,
 }
 
-/// A Deployment's rollout.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rollout {
-    /// Replicas that are wanted.
-    pub wanted: i32,
-    /// Replicas of the current template.
-    pub updated: i32,
-    /// Replicas that are available.
-    pub available: i32,
-    /// All replicas, also of earlier templates.
-    pub all: i32,
-    /// Whether the Deployment controller has seen the current spec.
-    pub observed: bool,
-    /// Why it will not go on by itself, if so.
-    pub stalled: Option<String>,
-}
-
 fn applyset_of(object: &Value) -> Option<String> {
     let labels = object.pointer("/metadata/labels")?;
     Some(labels.get(names::APPLYSET_PART_OF)?.as_str()?.to_owned())
@@ -178,27 +162,6 @@ impl Deployment {
 
     /// Reads a Deployment from a manifest (no status: nothing has rolled out yet) or a live object.
     pub fn from_json(object: &Value) -> Self {
-        let int = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
-        let count = |pointer: &str| {
-            int(pointer)
-                .and_then(|n| i32::try_from(n).ok())
-                .unwrap_or(0)
-        };
-        let generation = int("/metadata/generation");
-        let conditions = object
-            .pointer("/status/conditions")
-            .and_then(Value::as_array);
-        let stalled = conditions.into_iter().flatten().find_map(|condition| {
-            let text = |field| {
-                condition
-                    .get(field)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-            };
-            let failed = text("type") == "ReplicaFailure" && text("status") == "True"
-                || text("type") == "Progressing" && text("reason") == "ProgressDeadlineExceeded";
-            failed.then(|| text("message").to_owned())
-        });
         Self {
             selector: object
                 .pointer("/spec/selector")
@@ -206,35 +169,7 @@ impl Deployment {
                 .unwrap_or_default(),
             pod: Arc::new(PodShape::read(object)),
             applyset: applyset_of(object),
-            rollout: Rollout {
-                // The API's default is one replica.
-                wanted: int("/spec/replicas")
-                    .and_then(|n| i32::try_from(n).ok())
-                    .unwrap_or(1),
-                updated: count("/status/updatedReplicas"),
-                available: count("/status/availableReplicas"),
-                all: count("/status/replicas"),
-                observed: generation.is_some() && int("/status/observedGeneration") >= generation,
-                stalled,
-            },
+            rollout: Rollout::read(object),
         }
-    }
-}
-
-impl Rollout {
-    /// Replicas that run the current template and are available, as far as counts can tell.
-    ///
-    /// `availableReplicas` counts old pods as well, so that in mid-rollout only those above the old ones are sure.
-    pub fn instrumented(&self) -> i32 {
-        let old = (self.all - self.updated).max(0);
-        (self.available - old).clamp(0, self.updated.max(0))
-    }
-
-    /// Whether every wanted replica runs the current template and is available, and no other runs.
-    pub fn is_complete(&self) -> bool {
-        self.observed
-            && self.updated >= self.wanted
-            && self.all == self.updated
-            && self.available == self.updated
     }
 }
