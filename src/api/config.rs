@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::sync::Duration;
+use super::target::PullPolicy;
 
 /// What the controller is told, under `spec`. Everything may be left out; a flag or a variable of the environment overrides it.
 #[derive(
@@ -27,6 +28,13 @@ pub struct Config {
     /// Domain of the cluster's Services; `cluster.local` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster_domain: Option<String>,
+    /// Image that carries the agent, where a Target names none; `covergence` of the controller's version when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 512))]
+    pub agent_image: Option<String>,
+    /// When that image is pulled; as Kubernetes has it when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_image_pull_policy: Option<PullPolicy>,
     /// The most requests in flight for one Sync.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1024))]

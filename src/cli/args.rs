@@ -137,6 +137,14 @@ pub struct SetArgs {
         value_parser = super::settings::domain
     )]
     pub cluster_domain: String,
+    /// Image that carries the agent, where a Target names none; covergence of this version when not given.
+    #[arg(
+        long,
+        value_name = "IMAGE",
+        env = "COVERGENCE_AGENT_IMAGE",
+        value_parser = super::settings::image
+    )]
+    pub agent_image: Option<String>,
 }
 
 /// Which cluster, and as whom.
@@ -407,6 +415,14 @@ pub struct RunArgs {
     /// Address for health, readiness and metrics; the Config's when not given, else none.
     #[arg(long, value_name = "ADDRESS", env = "COVERGENCE_LISTEN")]
     pub listen: Option<std::net::SocketAddr>,
+    /// Image that carries the agent, where a Target names none; the Config's when not given, else covergence of this version.
+    #[arg(
+        long,
+        value_name = "IMAGE",
+        env = "COVERGENCE_AGENT_IMAGE",
+        value_parser = super::settings::image
+    )]
+    pub agent_image: Option<String>,
     /// How the log is written; the Config's when not given, else text.
     #[arg(long, value_enum, env = "COVERGENCE_LOG_FORMAT")]
     pub log_format: Option<LogFormat>,

@@ -11,14 +11,14 @@ use crate::load::{
     Diagnostic, Document, Limits, Schemas, Severity, Snapshot, add_excerpts, check, keep_most, load,
 };
 use crate::plan::{
-    Action, Body, Inputs, Known, Plan, PruneRules, build, depends_on, deployment_of, index,
-    unreadable_wave,
+    Action, Body, Inputs, Known, Plan, PruneRules, build, compose_agents, depends_on,
+    deployment_of, index, unreadable_wave,
 };
 use crate::policy::{
     Gathered, Old, Report, Set, Subject, Surroundings, evaluate, gather, resource_of,
 };
 use crate::reconcile::Settings;
-use crate::render::{Desired, NoService, Resolved, coverage_service, resolve};
+use crate::render::{Composed, Desired, NoService, Resolved, coverage_service, resolve};
 use crate::source::{self, directory};
 
 /// What a source asks for.
@@ -110,11 +110,12 @@ pub fn prepare(
     };
     let applyset = settings.applyset();
     let Resolved {
-        desired,
+        mut desired,
         diagnostics,
     } = resolve(&documents, scope, &settings.target_namespace, &applyset);
 
     let known = Known::default();
+    let composed = compose_agents(&mut desired, &known, &applyset, &settings.agent_image);
     let inputs = Inputs {
         desired: &desired,
         index: &index(&desired),
@@ -136,7 +137,9 @@ pub fn prepare(
         },
     };
     let plan = build(&inputs);
-    let planned = impossible_services(&inputs, &plan).chain(impossible_orders(&inputs, &plan));
+    let planned = impossible_services(&inputs, &plan)
+        .chain(impossible_agents(&inputs, &composed))
+        .chain(impossible_orders(&inputs, &plan));
     let findings = checked.chain(meant).chain(diagnostics);
     // Counted one by one, and never all together in memory.
     let most = settings.limits.faults;
@@ -238,6 +241,16 @@ fn impossible_services(inputs: &Inputs<'_>, plan: &Plan) -> impl Iterator<Item =
     plan.targets.iter().filter_map(move |target| {
         let origin = &inputs.index.get(&target.id())?.origin;
         Some(Diagnostic::warning_at(origin, why(target)?.to_string()))
+    })
+}
+
+/// Targets whose Deployment stands beside them and cannot carry the agent.
+fn impossible_agents(inputs: &Inputs<'_>, composed: &Composed) -> impl Iterator<Item = Diagnostic> {
+    composed.iter().filter_map(|(target, patch)| {
+        let origin = &inputs.index.get(target)?.origin;
+        let no = patch.as_ref().err()?;
+        let message = format!("its Deployment does not get the agent: {no}");
+        Some(Diagnostic::warning_at(origin, message))
     })
 }
 

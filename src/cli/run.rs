@@ -88,10 +88,17 @@ pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
         at_once: Arc::new(Semaphore::new(SOURCES_AT_ONCE)),
         metrics: metrics.clone(),
     };
+    let agent_image = args.agent_image.clone();
+    let said = move |configuration: &Configuration| {
+        let mut config = configuration.config.clone();
+        config.agent_image = agent_image.clone().or(config.agent_image);
+        let defaults = Defaults::of(&config, concurrency, &own_namespace);
+        said(configuration, defaults)
+    };
     let service = Service {
         cluster,
         shards,
-        configured: Configured::new(said(&first, concurrency, &own_namespace)),
+        configured: Configured::new(said(&first)),
         reading,
         metrics,
         health,
@@ -99,8 +106,6 @@ pub async fn run(args: &RunArgs) -> Result<u8, CliError> {
         known,
         hooks,
     };
-    let said =
-        move |configuration: &Configuration| said(configuration, concurrency, &own_namespace);
     tokio::spawn(follow(following, log, said, readings));
     let ended = tokio::select! {
         ended = service.run(stop.clone()) => ended,
@@ -268,7 +273,7 @@ async fn follow(
     }
 }
 
-fn said(configuration: &Configuration, concurrency: usize, home: &str) -> Said {
+fn said(configuration: &Configuration, defaults: Defaults) -> Said {
     let Configuration {
         config,
         syncs,
@@ -276,7 +281,7 @@ fn said(configuration: &Configuration, concurrency: usize, home: &str) -> Said {
         ..
     } = configuration;
     Said {
-        defaults: Defaults::of(config, concurrency, home),
+        defaults,
         namespaces: config.namespaces.iter().cloned().collect(),
         syncs: syncs
             .iter()

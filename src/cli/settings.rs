@@ -14,6 +14,7 @@ use crate::overlay::{self, Builder, Failed, Values};
 use crate::plan::{Limit, quoted};
 use crate::policy;
 use crate::reconcile::Settings;
+use crate::render::AgentImage;
 use crate::source::directory::{self, DirectorySource};
 use crate::source::git::{Credentials, GitSource, RepositoryUrl, fetch};
 use crate::source::{Found, Limits};
@@ -267,6 +268,7 @@ fn settings(source: &SourceArgs, set: &SetArgs, namespace: String) -> Result<Set
         requested_at: None,
         generation: None,
         cluster_domain: set.cluster_domain.clone(),
+        agent_image: AgentImage::new(set.agent_image.clone(), None),
         policies: Arc::default(),
         user: None,
         concurrency: 1,
@@ -374,6 +376,15 @@ pub fn object_name(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     } else {
         Err("a name has lower-case letters, digits, dashes and dots, up to 253".into())
+    }
+}
+
+/// Checks the name of an image.
+pub fn image(text: &str) -> Result<String, String> {
+    if load::is_image(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("give an image such as registry.example/covergence:0.1.0".into())
     }
 }
 

@@ -34,7 +34,7 @@ pub use diagnostic::{Diagnostic, Origin, Position, Severity, elsewhere};
 pub use document::Document;
 pub use limits::Limits;
 pub use loader::{Loaded, add_excerpts, load};
-pub use names::{is_label, is_subdomain};
+pub use names::{is_image, is_label, is_subdomain};
 pub use node::{Entry, Node, NodeKind};
 pub use print::to_yaml;
 pub use quota::keep_most;

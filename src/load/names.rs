@@ -25,6 +25,12 @@ pub fn is_label(text: &str) -> bool {
         && !text.ends_with('-')
 }
 
+/// Tells whether a text may be the name of an image; what runs it has more to say.
+pub fn is_image(text: &str) -> bool {
+    let odd = |c: char| c.is_whitespace() || c.is_control();
+    (1..=512).contains(&text.len()) && !text.contains(odd)
+}
+
 /// Tells whether a text is a DNS subdomain: labels with dots between, up to 253.
 pub fn is_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_label)

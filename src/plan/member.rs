@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::build::Inputs;
 use super::classify::{Verdict, classify_member};
+use super::composed::for_coverage;
 use super::known::Known;
 use super::live::Live;
 use super::order::depends_on;
@@ -81,6 +82,9 @@ pub(super) fn member(inputs: &Inputs<'_>, desired: &Desired) -> Step {
             Vec::new()
         }
     };
+    if matches!(verdict.action, Action::Create | Action::Configure) {
+        verdict.reason = for_coverage(verdict.reason, desired, live);
+    }
     let Verdict {
         action,
         reason,

@@ -42,6 +42,7 @@ fn desired(api_version: &str, kind: &str, name: &str, rest: Value) -> Desired {
         },
         object: object.into(),
         digest,
+        agent: None,
     }
 }
 

@@ -12,8 +12,11 @@ use super::{Access, Settings, Survey, execute};
 use crate::api::{GroupKind, crds};
 use crate::cluster::{Cluster, ClusterError};
 use crate::load::{Diagnostic, Loaded, Severity, Snapshot, add_excerpts, keep_most, load};
-use crate::plan::{Inputs, Plan, PruneRules, build, hold_denied, index, withhold_prunes};
+use crate::plan::{
+    Inputs, Plan, PruneRules, build, compose_agents, hold_denied, index, withhold_prunes,
+};
 use crate::policy::{Gathered, Report, gather};
+use crate::render::Desired;
 
 /// A plan and all that it was made from.
 pub struct Planned {
@@ -80,7 +83,7 @@ pub async fn plan_loaded(
     let Judged {
         mut report,
         mut denied,
-    } = judge.members(&survey).await?;
+    } = judge_composed(&judge, &mut survey, settings).await?;
     survey.known.denied = denied.clone();
     let mut found = keep_most(survey.diagnostics.iter().cloned(), settings.limits.faults);
     add_excerpts(&mut found, snapshot);
@@ -127,6 +130,31 @@ pub async fn plan_loaded(
         revision: snapshot.revision.clone(),
         approval,
     })
+}
+
+/// Puts the agents of Targets into Deployments, and judges all that the source asks for. A Target that is denied gets no
+/// agent either.
+async fn judge_composed(
+    judge: &Judge<'_>,
+    survey: &mut Survey,
+    settings: &Settings,
+) -> Result<Judged, ClusterError> {
+    compose(survey, settings);
+    let judged = judge.members(survey).await?;
+    let is_composed = |id| survey.composed.get(id).is_some_and(Result::is_ok);
+    if !judged.denied.keys().any(is_composed) {
+        return Ok(judged);
+    }
+    survey.desired.iter_mut().for_each(Desired::without_agent);
+    survey.known.denied = judged.denied;
+    compose(survey, settings);
+    judge.members(survey).await
+}
+
+fn compose(survey: &mut Survey, settings: &Settings) {
+    let Survey { desired, known, .. } = survey;
+    let (set, image) = (settings.applyset(), &settings.agent_image);
+    survey.composed = compute(|| compose_agents(desired, known, &set, image));
 }
 
 /// Installs our own kinds and returns their names.

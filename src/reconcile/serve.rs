@@ -6,10 +6,10 @@ use super::Done;
 use super::execute::Execution;
 use super::survey::target_needs;
 use super::targets::{Facts, TargetReport, report_targets};
-use crate::api::names::API_VERSION;
-use crate::cluster::{Cluster, ClusterError};
+use crate::api::names::{API_VERSION, TARGET};
+use crate::cluster::{Cluster, ClusterError, Kinds};
 use crate::plan::{Inputs, Known, Plan, PruneRules, Step, build, index};
-use crate::render::Target;
+use crate::render::{AgentImage, Composed, Target};
 
 /// What was done for a Target.
 #[derive(Debug)]
@@ -22,6 +22,23 @@ pub struct Served {
     pub report: Option<(TargetReport, Option<ClusterError>)>,
 }
 
+/// Finds the Targets that refer to the same Deployment, where its agent may be another one's.
+async fn others(
+    cluster: &Cluster,
+    kinds: &Kinds,
+    target: &Target,
+) -> Result<Vec<Target>, ClusterError> {
+    let kind = kinds.get(API_VERSION, TARGET);
+    let Some(kind) = kind.filter(|_| target.wants_agent()) else {
+        return Ok(Vec::new());
+    };
+    let namespace = BTreeSet::from([target.namespace.clone()]);
+    let seen = cluster.targets_in(kind, &namespace).await?;
+    let targets = seen.iter().filter_map(|seen| seen.target.as_ref().ok());
+    let others = targets.filter(|it| it.is_beside(target));
+    Ok(others.cloned().collect())
+}
+
 /// Makes the Service of a Target as it is to be, and writes the Target's status when it is another than before.
 ///
 /// `adjust` may take steps back before they are done.
@@ -32,11 +49,13 @@ pub async fn serve(
     cluster: &Cluster,
     target: Target,
     cluster_domain: &str,
+    agent_image: &AgentImage,
     now: &str,
     adjust: impl FnOnce(&mut Plan),
 ) -> Result<Served, ClusterError> {
     let versions: BTreeSet<String> = ["v1", "apps/v1", API_VERSION].map(str::to_owned).into();
     let mut kinds = cluster.kinds(&versions).await?;
+    let others = others(cluster, &kinds, &target).await?;
     let mut known = Known::default();
     known.targets.insert(target.id(), target);
     target_needs(cluster, &kinds, &mut known).await?;
@@ -68,6 +87,9 @@ pub async fn serve(
         plan: &plan,
         done: &done,
         cluster_domain,
+        agent_image,
+        composed: &Composed::new(),
+        others: &others,
         concurrency: 1,
         now,
     };

@@ -12,6 +12,7 @@ use crate::api::names;
 use crate::load::Limits;
 use crate::plan::Limit;
 use crate::policy;
+use crate::render::AgentImage;
 
 /// What one run is asked to do.
 #[derive(Clone, Debug)]
@@ -60,6 +61,8 @@ pub struct Settings {
     pub generation: Option<i64>,
     /// Domain of the cluster's Services.
     pub cluster_domain: String,
+    /// The image that carries the agent, where a Target names none.
+    pub agent_image: AgentImage,
     /// The policies that objects must pass.
     pub policies: Arc<policy::Asked>,
     /// Who makes the requests, when that is known.

@@ -274,6 +274,9 @@ async fn tend_targets(
         plan,
         done: &report.done,
         cluster_domain: &run.settings.cluster_domain,
+        agent_image: &run.settings.agent_image,
+        composed: &survey.composed,
+        others: &plan.targets,
         concurrency: run.settings.concurrency,
         now: run.now,
     };

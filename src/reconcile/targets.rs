@@ -13,7 +13,10 @@ use crate::api::target::{Phase, TargetStatus};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kinds};
 use crate::plan::{Body, Index, Known, Plan, Step, child_id, deployment_of};
-use crate::render::{Deployment, ServiceState, Target, coverage_service, status};
+use crate::render::{
+    AgentImage, AgentState, Composed, Deployment, LEFT_TO_CONTROLLER, ServiceState, Target,
+    coverage_service, rival, status,
+};
 
 /// A Target after a run, for people and programs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -33,7 +36,10 @@ impl TargetReport {
     pub fn is_settled(&self) -> bool {
         let mut conditions = self.status.conditions.iter();
         let ready = conditions.any(|c| c.type_ == "Ready" && c.status == ConditionStatus::True);
-        ready || self.status.phase == Some(Phase::Failed)
+        let mut conditions = self.status.conditions.iter();
+        // What only another program does is not waited for.
+        let left = conditions.any(|c| c.reason == LEFT_TO_CONTROLLER);
+        ready || left || self.status.phase == Some(Phase::Failed)
     }
 }
 
@@ -49,6 +55,12 @@ pub struct Facts<'a> {
     pub plan: &'a Plan,
     /// What became of it.
     pub done: &'a [Done],
+    /// The image that carries the agent, where a Target names none.
+    pub agent_image: &'a AgentImage,
+    /// What became of the agents of the source's Targets in the source's Deployments.
+    pub composed: &'a Composed,
+    /// Targets that may refer to the same Deployments.
+    pub others: &'a [Target],
     /// Domain of the cluster's Services.
     pub cluster_domain: &'a str,
     /// The most requests in flight.
@@ -87,6 +99,7 @@ pub async fn report_targets(
         .map(|target| {
             let deployment = deployment_of(&target, facts.index, known);
             State {
+                agent: agent(facts, &target, deployment.as_ref()),
                 intent: intent(&target, deployment.as_ref(), &services),
                 drifted: drifted(&target, &services),
                 deployment,
@@ -103,6 +116,7 @@ pub async fn report_targets(
         let State {
             target,
             deployment,
+            agent,
             intent,
             drifted,
         } = state;
@@ -118,6 +132,7 @@ pub async fn report_targets(
         let status = status(
             &target,
             deployment.as_ref(),
+            agent.as_ref(),
             &service,
             drifted,
             facts.cluster_domain,
@@ -136,6 +151,7 @@ pub async fn report_targets(
 struct State {
     target: Target,
     deployment: Option<Deployment>,
+    agent: Option<AgentState>,
     intent: Intent,
     /// What others have changed of its Service and is left so.
     drifted: Option<String>,
@@ -167,6 +183,27 @@ fn present(target: &Target, results: &Results<'_>) -> Option<Target> {
         .as_ref()
         .filter(|live| !live.terminating && !live.uid.is_empty())?;
     Some(target)
+}
+
+/// Finds out how it stands with a Target's agent, where that is to be put into a Deployment that is there.
+fn agent(
+    facts: &Facts<'_>,
+    target: &Target,
+    deployment: Option<&Deployment>,
+) -> Option<AgentState> {
+    let deployment = deployment.filter(|_| target.wants_agent())?;
+    let is_composed =
+        |it: &Target| facts.composed.contains_key(&it.id()) || it.comes_with(deployment);
+    let planned = facts.composed.get(&target.id());
+    let rival = match planned {
+        Some(_) => None,
+        None => rival(target, facts.others.iter(), is_composed),
+    };
+    let refused = rival.map(AgentState::Refused);
+    Some(refused.unwrap_or_else(|| {
+        let composed = is_composed(target);
+        AgentState::of(target, deployment, composed, planned, facts.agent_image)
+    }))
 }
 
 fn intent(target: &Target, deployment: Option<&Deployment>, services: &Results<'_>) -> Intent {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::injection::WithAgent;
 use super::normalise::{sendable, stamp};
 use crate::api::{ObjectId, Scope};
 use crate::load::{Diagnostic, Document, Origin, elsewhere};
@@ -22,6 +23,8 @@ pub struct Desired {
     pub object: Arc<Value>,
     /// The digest that `object` carries.
     pub digest: String,
+    /// What it is without the agent, if one was put into it.
+    pub agent: Option<Box<WithAgent>>,
 }
 
 /// What a source asks for, and what is wrong with it.
@@ -121,6 +124,7 @@ fn desired(id: ObjectId, document: &Document, applyset: &str) -> Desired {
         origin: document.origin.clone(),
         object: Arc::new(object),
         digest,
+        agent: None,
     }
 }
 

@@ -10,12 +10,15 @@ mod selector;
 mod service;
 mod service_name;
 mod status;
+#[cfg(test)]
+mod status_tests;
 mod target;
 
 pub use desired::{Desired, Resolved, resolve};
 pub use diagnosis::{Case, Diagnosis, Finding, LogWanted, PodFacts, carrier};
 pub use injection::{
-    AgentImage, AgentPatch, ContainerShape, EnvValue, NotInjected, PodShape, PortShape, agent_patch,
+    AgentImage, AgentPatch, AgentState, Composed, ContainerShape, EnvValue, LEFT_TO_CONTROLLER,
+    NotInjected, PodShape, PortShape, WithAgent, agent_patch, compose, rival,
 };
 pub use installed::installed;
 pub(crate) use normalise::SERVER_METADATA;

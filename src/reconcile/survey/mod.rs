@@ -23,7 +23,7 @@ use crate::api::{GroupKind, crds};
 use crate::cluster::{ClusterError, Kinds};
 use crate::load::{Diagnostic, Document, Schemas};
 use crate::plan::{Known, index};
-use crate::render::{Desired, Resolved, Target, resolve};
+use crate::render::{Composed, Desired, Resolved, Target, resolve};
 
 /// What a run starts from.
 pub struct Survey {
@@ -39,6 +39,8 @@ pub struct Survey {
     pub parent: Option<Value>,
     /// Namespaces that the source uses and that are not there.
     pub missing_namespaces: BTreeSet<String>,
+    /// What became of the agents of the source's Targets in the source's Deployments.
+    pub composed: Composed,
 }
 
 impl Survey {
@@ -136,6 +138,7 @@ pub async fn survey(
         known,
         parent,
         missing_namespaces,
+        composed: Composed::new(),
     })
 }
 

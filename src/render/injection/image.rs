@@ -17,13 +17,20 @@ pub struct AgentImage {
     pub pull_policy: Option<PullPolicy>,
 }
 
-impl Default for AgentImage {
-    /// The image that `deploy/deployment.yaml` names.
-    fn default() -> Self {
+impl AgentImage {
+    /// The image that somebody names, or else the one that `deploy/deployment.yaml` names.
+    pub fn new(image: Option<String>, pull_policy: Option<PullPolicy>) -> Self {
+        let own = concat!("covergence:", env!("CARGO_PKG_VERSION"));
         Self {
-            image: concat!("covergence:", env!("CARGO_PKG_VERSION")).to_owned(),
-            pull_policy: None,
+            image: image.unwrap_or_else(|| own.to_owned()),
+            pull_policy,
         }
+    }
+}
+
+impl Default for AgentImage {
+    fn default() -> Self {
+        Self::new(None, None)
     }
 }
 

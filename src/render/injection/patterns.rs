@@ -36,3 +36,56 @@ pub(super) fn flaw(pattern: &str) -> Option<&'static str> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_that_classes_can_match_are_taken() {
+        for pattern in [
+            "*",
+            "com.shop.*",
+            "com/shop/*",
+            "com.shop.Pet$Builder",
+            "com.shop.Pet$$Lambda*",
+            "com.?hop.*.internal.*",
+            "com.shop.package-info",
+            "Main",
+            "_root_.a1",
+        ] {
+            assert_eq!(flaw(pattern), None, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_would_silently_match_nothing_are_not() {
+        for (pattern, why) in [
+            ("", "empty"),
+            ("a.*,b.*", "separator"),
+            ("a.*:b.*", "separator"),
+            ("a.* b.*", "separator"),
+            ("a.*\u{a0}", "separator"),
+            ("\"a.*\"", "quote"),
+            ("'a.*'", "quote"),
+            ("com.ä.*", "locale"),
+            ("com\\.shop\\..*", "wildcards"),
+            ("com.(shop|pet).*", "wildcards"),
+            ("$(HOME).*", "wildcards"),
+            ("!com.shop.*", "wildcards"),
+            ("com.shop.", "package"),
+            (".com.shop", "package"),
+            ("/com/shop/*", "package"),
+            ("com..shop.*", "empty part"),
+            ("com./shop", "empty part"),
+            ("com/shop/Pet.class", "file"),
+            ("com/shop/Pet.java", "file"),
+        ] {
+            let told = flaw(pattern);
+            assert!(
+                told.is_some_and(|it| it.contains(why)),
+                "{pattern:?}: {told:?}"
+            );
+        }
+    }
+}

@@ -127,6 +127,7 @@ pub fn settings(ns: &Namespace, source: &Source) -> Settings {
         generation: None,
         target_namespace: ns.name.clone(),
         cluster_domain: "cluster.local".into(),
+        agent_image: covergence::render::AgentImage::default(),
         concurrency: 8,
         limits: covergence::load::Limits::default(),
     }
