@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use super::Done;
 use super::execute::Execution;
+use super::rollout::Insight;
 use super::survey::target_needs;
 use super::targets::{Facts, TargetReport, report_targets};
 use crate::api::names::{API_VERSION, TARGET};
 use crate::cluster::{Cluster, ClusterError, Kinds};
-use crate::plan::{Inputs, Known, Plan, PruneRules, Step, build, index};
+use crate::plan::{Inputs, Known, Plan, PruneRules, Step, build, deployment_of, index};
 use crate::render::{AgentImage, Composed, Target};
 
 /// What was done for a Target.
@@ -18,6 +19,8 @@ pub struct Served {
     pub plan: Plan,
     /// What became of that.
     pub done: Vec<Done>,
+    /// What was found out of its rollout, for the next time.
+    pub insight: Insight,
     /// Its status, and why it could not be written, if so; nothing when the Target is going.
     pub report: Option<(TargetReport, Option<ClusterError>)>,
 }
@@ -41,13 +44,14 @@ async fn others(
 
 /// Makes the Service of a Target as it is to be, and writes the Target's status when it is another than before.
 ///
-/// `adjust` may take steps back before they are done.
+/// `adjust` may take steps back before they are done; `insight` is what was found out the last time.
 ///
 /// # Errors
 /// When the server cannot be asked.
 pub async fn serve(
     cluster: &Cluster,
     target: Target,
+    insight: Insight,
     cluster_domain: &str,
     agent_image: &AgentImage,
     now: &str,
@@ -57,9 +61,11 @@ pub async fn serve(
     let mut kinds = cluster.kinds(&versions).await?;
     let others = others(cluster, &kinds, &target).await?;
     let mut known = Known::default();
-    known.targets.insert(target.id(), target);
+    known.targets.insert(target.id(), target.clone());
     target_needs(cluster, &kinds, &mut known).await?;
     let index = index(&[]);
+    let deployment = deployment_of(&target, &index, &known);
+    let insight = insight.of(cluster, &target, deployment.as_ref()).await?;
     let mut plan = build(&Inputs {
         desired: &[],
         index: &index,
@@ -89,6 +95,7 @@ pub async fn serve(
         cluster_domain,
         agent_image,
         composed: &Composed::new(),
+        insight: &insight,
         others: &others,
         concurrency: 1,
         now,
@@ -98,5 +105,6 @@ pub async fn serve(
         report: reports.pop(),
         plan,
         done,
+        insight,
     })
 }

@@ -15,10 +15,10 @@ mod status_tests;
 mod target;
 
 pub use desired::{Desired, Resolved, resolve};
-pub use diagnosis::{Case, Diagnosis, Finding, LogWanted, PodFacts, carrier};
+pub use diagnosis::{Case, Diagnosis, Finding, LogWanted, PodFacts, carrier, pod_selector};
 pub use injection::{
     AgentImage, AgentPatch, AgentState, Composed, ContainerShape, EnvValue, LEFT_TO_CONTROLLER,
-    NotInjected, PodShape, PortShape, WithAgent, agent_patch, compose, rival,
+    NotInjected, PodShape, PortShape, REVERTED, WithAgent, agent_patch, compose, rival,
 };
 pub use installed::installed;
 pub(crate) use normalise::SERVER_METADATA;
@@ -26,5 +26,5 @@ pub use normalise::stamp;
 pub use rollout::{Rollout, Stalled};
 pub use service::{NoService, coverage_service, with_owner};
 pub use service_name::service_name;
-pub use status::{ServiceState, status};
+pub use status::{AGENT_INJECTED, ServiceState, status};
 pub use target::{Deployment, LiveTarget, Target};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use thiserror::Error;
 
-use super::diagnosis::fit_to_tell;
+use super::diagnosis::{Diagnosis, fit_to_tell};
 
 /// A Deployment's rollout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +35,9 @@ pub enum Stalled {
     /// Its pods, or its ReplicaSet, are refused: by whom and why, as the Deployment has it.
     #[error("its pods are refused: {0}")]
     Refused(String),
+    /// What its pods tell.
+    #[error("{0}")]
+    Diagnosed(Box<Diagnosis>),
 }
 
 impl Rollout {

@@ -7,6 +7,9 @@ use super::target::{Deployment, Target};
 use crate::api::condition::{ConditionStatus, Finding, conditions};
 use crate::api::target::{EndpointCount, Phase, TargetStatus};
 
+/// Type of the condition that says how it stands with the agent.
+pub const AGENT_INJECTED: &str = "AgentInjected";
+
 /// What became of the Service that was rendered, or why none was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceState {
@@ -55,7 +58,7 @@ pub fn status(
         instrumented_replicas: Some(
             rollout
                 .filter(|_| enabled && has_agent(agent))
-                .map_or(0, Rollout::instrumented),
+                .map_or(0, |rollout| instrumented(target, rollout)),
         ),
         endpoints: match service {
             ServiceState::Applied(count) => *count,
@@ -67,9 +70,29 @@ pub fn status(
     }
 }
 
+/// Counts replicas with the agent. As long as nobody has looked at the Deployment's present spec, its status speaks of another:
+/// what was counted before still holds, also when it is only scaled.
+fn instrumented(target: &Target, rollout: &Rollout) -> i32 {
+    if rollout.observed {
+        return rollout.instrumented();
+    }
+    let before = target.live.as_ref();
+    before
+        .and_then(|live| live.status.instrumented_replicas)
+        .unwrap_or(0)
+}
+
 /// Tells whether the pods of the current template have an agent: one that we put there, or one that their image brings.
 fn has_agent(agent: Option<&AgentState>) -> bool {
-    matches!(agent, None | Some(AgentState::InPlace { .. }))
+    match agent {
+        None | Some(AgentState::InPlace { .. } | AgentState::Fails(_)) => true,
+        Some(
+            AgentState::Coming
+            | AgentState::LeftToController
+            | AgentState::Reverted(_)
+            | AgentState::Refused(_),
+        ) => false,
+    }
 }
 
 fn phase(
@@ -81,7 +104,10 @@ fn phase(
     let permanent = matches!(
         service,
         ServiceState::Failed(..) | ServiceState::Absent(NoService::SelectorNotExpressible { .. })
-    ) || matches!(agent, Some(AgentState::Refused(_)));
+    ) || matches!(
+        agent,
+        Some(AgentState::Refused(_) | AgentState::Reverted(_))
+    );
     match rollout {
         _ if !enabled => Phase::Disabled,
         None => Phase::Pending,
@@ -103,7 +129,7 @@ fn ready(
 ) -> Finding {
     use ConditionStatus::{False, True};
     use ServiceState::{Absent, Applied, Failed};
-    let in_the_way = |agent: &&AgentState| !matches!(agent, AgentState::InPlace { .. });
+    let in_the_way = |agent: &&AgentState| !has_agent(Some(agent));
     let name = &target.spec.deployment_ref.name;
     let (status, reason, message) = match (phase, service) {
         (Phase::Pending, _) if rollout.is_none() => {
@@ -126,12 +152,24 @@ fn ready(
         }
         (Phase::Pending | Phase::Failed, _) => {
             let stalled = rollout.and_then(|rollout| rollout.stalled.as_ref());
-            let message = stalled.map(ToString::to_string).unwrap_or_default();
+            let why = stalled.map(|why| format!(": {why}")).unwrap_or_default();
+            let message = format!("the rollout of Deployment {name} has failed{why}");
             (False, "RolloutFailed", message)
+        }
+        (Phase::Injecting, _) if rollout.is_some_and(|it| it.paused) => {
+            let message = format!(
+                "Deployment {name} is paused, so that its rollout does not go on (kubectl -n {} rollout resume deployment/{name})",
+                target.namespace
+            );
+            (False, "DeploymentPaused", message)
         }
         (Phase::Injecting, _) => {
             let message = format!("Deployment {name} is rolling out");
             (False, "RolloutInProgress", message)
+        }
+        (Phase::Instrumented, _) if rollout.is_some_and(|it| it.wanted == 0) => {
+            let message = format!("Deployment {name} is scaled to zero");
+            (False, "ScaledToZero", message)
         }
         (Phase::Instrumented, Applied(Some(EndpointCount { total: 0, .. }))) => {
             let message = "no pod is behind the Service yet".to_owned();
@@ -192,7 +230,7 @@ fn agent_injected(
         (Some(_), Some(agent)) => (False, agent.words(name)),
     };
     Finding {
-        type_: "AgentInjected",
+        type_: AGENT_INJECTED,
         status,
         reason,
         message,

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::status::{ServiceState, status};
 use super::rollout::Rollout;
+use super::status::{ServiceState, status};
 use super::{AgentImage, AgentPatch, AgentState, Deployment, NotInjected, PodShape, Target};
 use super::{agent_patch, coverage_service};
 use crate::api::condition::ConditionStatus;

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::injection::PodShape;
-use super::rollout::Rollout;
-use crate::api::target::{Injection, TargetSpec, TargetStatus};
+use super::diagnosis::{Diagnosis, carrier};
+use super::injection::{PodShape, REVERTED};
+use super::rollout::{Rollout, Stalled};
+use super::status::AGENT_INJECTED;
+use crate::api::target::{AgentStatus, Injection, OnFailure, TargetSpec, TargetStatus};
 use crate::api::{GroupKind, ObjectId, names, read_spec};
 
 /// A `ClosureJVMTarget` from a source or from the cluster.
@@ -132,6 +134,22 @@ impl Target {
         set.is_some() && set == deployment.applyset.as_ref()
     }
 
+    /// Tells whether its agent is taken out again when its rollout fails.
+    pub fn may_be_reverted(&self) -> bool {
+        self.wants_agent() && self.spec.agents.coverage.on_failure == OnFailure::Revert
+    }
+
+    /// What is said of its agent, where that was taken out again because its rollout failed and nothing else has been asked
+    /// for since.
+    pub fn reverted(&self) -> Option<&str> {
+        let live = self.live.as_ref().filter(|_| self.may_be_reverted())?;
+        let mut conditions = live.status.conditions.iter();
+        let injected = conditions.find(|it| it.type_ == AGENT_INJECTED && it.reason == REVERTED)?;
+        let of_this_spec =
+            live.generation.is_some() && injected.observed_generation == live.generation;
+        of_this_spec.then_some(&injected.message)
+    }
+
     /// Names the Deployment it refers to.
     pub fn deployment_id(&self) -> ObjectId {
         ObjectId {
@@ -177,6 +195,27 @@ impl Deployment {
     pub fn from_live(object: &Value) -> Option<Self> {
         let going = object.pointer("/metadata/deletionTimestamp").is_some();
         (!going).then(|| Self::from_json(object))
+    }
+
+    /// With what was found out of a rollout that does not go on.
+    pub fn diagnosed(mut self, diagnosis: Option<&Diagnosis>) -> Self {
+        if let Some(diagnosis) = diagnosis.filter(|_| self.rollout.stalled.is_some()) {
+            self.rollout.stalled = Some(Stalled::Diagnosed(Box::new(diagnosis.clone())));
+        }
+        self
+    }
+
+    /// Says which agent its pods have, if it was put into them; `told` is what a pod of this template has said of it, or of
+    /// one before that had the same image.
+    pub fn agent(&self, told: Option<&AgentStatus>) -> Option<AgentStatus> {
+        carrier(&self.pod)?;
+        let mut init = self.pod.init_containers.iter();
+        let image = &init.find(|it| it.name == names::AGENT)?.image;
+        let told = told.filter(|told| told.image == *image);
+        Some(told.cloned().unwrap_or_else(|| AgentStatus {
+            image: image.clone(),
+            ..AgentStatus::default()
+        }))
     }
 
     /// Reads a Deployment from a manifest (no status: nothing has rolled out yet) or a live object.

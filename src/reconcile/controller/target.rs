@@ -14,7 +14,7 @@ use crate::api::target::{Phase, TargetStatus};
 use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState};
 use crate::plan::{Plan, hold_back};
 use crate::reconcile::{Outcome, Served, now, serve};
-use crate::render::Target;
+use crate::render::{AGENT_INJECTED, REVERTED, Target};
 
 /// Looks at a Target and does what is to be done.
 pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
@@ -27,21 +27,24 @@ pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
 
 async fn look(context: &Context, name: &Name) -> Again {
     if !context.looks_after_target(name) {
-        context.tended.forget_failures(name);
+        context.tended.forget(name);
         return None;
     }
     let cluster = context.guarded(&context.cluster, name.target_shard());
     let begin = Instant::now();
     let looked = match find(context, &cluster, name).await {
         Ok(Some(target)) => tend(context, &cluster, name, target).await,
-        Ok(None) => Ok(true),
+        Ok(None) => {
+            context.tended.forget(name);
+            Ok(true)
+        }
         Err(error) => Err(error),
     };
     context.metrics.target_reconciled(begin.elapsed());
     match looked {
         Ok(true) => {
             context.tended.forget_failures(name);
-            context.tended.next_repair(name)
+            context.tended.next_look(name)
         }
         // Another replica looks after it now, and tries.
         Err(ClusterError::NotOurs) => None,
@@ -95,8 +98,16 @@ async fn tend(
             context.metrics.drifted(&step.id.group_kind);
         }
     };
-    let Served { plan, done, report } =
-        serve(cluster, target, domain, image, &now().to_string(), peace).await?;
+    let (id, was_reverted) = (target.id(), target.reverted().is_some());
+    let insight = context.tended.insight(name);
+    let now = now().to_string();
+    let Served {
+        plan,
+        done,
+        insight,
+        report,
+    } = serve(cluster, target, insight, domain, image, &now, peace).await?;
+    context.tended.keep_insight(name, insight);
     let mut good = plan.unreadable.is_empty();
     for (id, why) in &plan.unreadable {
         warn!(object = %id, "it gets no Service: {why}");
@@ -135,6 +146,10 @@ async fn tend(
     let Some((report, written)) = report else {
         return Ok(good);
     };
+    if written.is_none() && !was_reverted && is_reverted(&report.status) {
+        // What has to be done for that begins with what status says. Nobody is left to be told when this fails.
+        let _ = context.written.send(id);
+    }
     if let Some(Condition {
         reason, message, ..
     }) = failure(&report.status)
@@ -143,6 +158,12 @@ async fn tend(
         recorder.record(&about, EventType::Warning, reason, message);
     }
     written.map_or(Ok(good), Err)
+}
+
+/// Tells whether the agent is taken out again because the rollout failed with it.
+fn is_reverted(status: &TargetStatus) -> bool {
+    let mut conditions = status.conditions.iter();
+    conditions.any(|c| c.type_ == AGENT_INJECTED && c.reason == REVERTED)
 }
 
 /// Why a Target is not served, unless that is only a matter of time.

@@ -1,4 +1,4 @@
-//! What the controller remembers of Targets: which have failed, and whose Services are fought over.
+//! What the controller remembers of Targets: which have failed, how their rollouts are, and whose Services are fought over.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,6 +10,7 @@ use super::backoff::Backoff;
 use super::fights::Fights;
 use super::name::Name;
 use crate::api::ObjectId;
+use crate::reconcile::Insight;
 use crate::render::service_name;
 
 /// Services of Targets have no manifest that could be another one.
@@ -22,6 +23,7 @@ pub struct Tended(Mutex<Memory>);
 #[derive(Default)]
 struct Memory {
     failed: HashMap<Name, Backoff>,
+    rollouts: HashMap<Name, Insight>,
     fights: Fights,
 }
 
@@ -35,6 +37,36 @@ impl Tended {
     pub fn try_again(&self, name: &Name) -> Duration {
         let mut memory = self.memory();
         memory.failed.entry(name.clone()).or_default().next()
+    }
+
+    /// Gives what was found out of a Target's rollout.
+    pub fn insight(&self, name: &Name) -> Insight {
+        let memory = self.memory();
+        memory.rollouts.get(name).cloned().unwrap_or_default()
+    }
+
+    /// Notes what was found out of a Target's rollout.
+    pub fn keep_insight(&self, name: &Name, insight: Insight) {
+        let mut memory = self.memory();
+        if insight == Insight::default() {
+            memory.rollouts.remove(name);
+        } else {
+            memory.rollouts.insert(name.clone(), insight);
+        }
+    }
+
+    /// Notes that a Target is gone, or not ours.
+    pub fn forget(&self, name: &Name) {
+        let mut memory = self.memory();
+        memory.failed.remove(name);
+        memory.rollouts.remove(name);
+    }
+
+    /// Says when to look at a Target again although nothing has changed: when the repair of its Service gets a chance again, or
+    /// when its pods may say more of why they do not start.
+    pub fn next_look(&self, target: &Name) -> Option<Duration> {
+        let rollout = self.insight(target).next_look();
+        rollout.into_iter().chain(self.next_repair(target)).min()
     }
 
     /// Says why the drift of a Service is not repaired now, if so.
@@ -52,7 +84,7 @@ impl Tended {
     }
 
     /// Says when the repair of a Target's Service, if it is held, gets a chance again.
-    pub fn next_repair(&self, target: &Name) -> Option<Duration> {
+    fn next_repair(&self, target: &Name) -> Option<Duration> {
         let (namespace, name) = (Some(&target.namespace), service_name(&target.name));
         let is_its = |id: &ObjectId| id.namespace.as_ref() == namespace && id.name == name;
         self.memory().fights.next_repair(is_its, Instant::now())

@@ -171,8 +171,18 @@ impl Triggers {
             && let Ok(target) = &seen.target
         {
             self.targets.note(target);
+            self.reverted(target);
         }
         self.context.targets.add(name, Why::Look);
+    }
+
+    /// The Sync that has put an agent into a Deployment takes it out again when the rollout has failed with it.
+    fn reverted(&self, target: &Target) {
+        let live = target.live.as_ref().filter(|_| target.reverted().is_some());
+        let set = live.and_then(|live| live.applyset.as_ref());
+        if let Some((sync, _)) = set.and_then(|set| self.context.entry_of_set(set)) {
+            self.context.syncs.add(sync, Why::Look);
+        }
     }
 
     fn deployment(&self, id: &ObjectId) {

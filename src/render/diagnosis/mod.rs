@@ -7,20 +7,28 @@ mod tests;
 mod text;
 mod trouble;
 
+use std::fmt;
+
 use self::last_words::LastWords;
 pub use self::pod::PodFacts;
 pub use self::text::fit_to_tell;
 use self::trouble::{Crash, Trouble};
 use super::rollout::{Rollout, Stalled};
+use super::selector::service_selector;
 use super::target::{Deployment, Target};
 use crate::api::names::{AGENT, AGENT_JAR};
 use crate::render::{ContainerShape, EnvValue, PodShape};
+
+/// Label of a pod: the hash of the template that it was made from.
+const TEMPLATE_HASH: &str = "pod-template-hash";
 
 /// Why a rollout does not go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
     /// In words that stay the same as long as it is the same.
     pub words: String,
+    /// What shows more, as long as the pods are there.
+    pub hint: Option<String>,
     /// Whether it points to the agent.
     pub agent: bool,
     /// Whether it can be told by now; if not, pods have not got so far that they would say anything.
@@ -60,6 +68,17 @@ pub struct LogWanted {
     crash: Crash,
 }
 
+/// With what shows more.
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words)?;
+        match &self.hint {
+            Some(hint) => write!(f, "; {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Case {
     /// Makes one of what is known of a Target and its Deployment.
     pub fn new(target: &Target, deployment: &Deployment) -> Self {
@@ -79,6 +98,7 @@ impl Case {
         };
         Some(Diagnosis {
             words: stalled.to_string(),
+            hint: None,
             // Whoever refuses a pod for a container names that container.
             agent: message.contains(AGENT),
             settled: true,
@@ -110,12 +130,7 @@ impl Case {
         let LastWords { said, agent } = LastWords::in_log(log, self.port);
         let mut told = Trouble::Crash(wanted.crash.clone()).told(self);
         if !said.is_empty() {
-            let how = wanted.crash.how();
-            told.words = format!(
-                "{how}: \"{}\"; {}",
-                said.join("\", \""),
-                self.command(&wanted.container)
-            );
+            told.words = format!("{}: \"{}\"", told.words, said.join("\", \""));
             told.agent = agent;
         }
         told
@@ -130,11 +145,21 @@ impl Case {
             ..
         } = self;
         let whose = match hash {
-            Some(hash) => format!("-l pod-template-hash={hash}"),
+            Some(hash) => format!("-l {TEMPLATE_HASH}={hash}"),
             None => format!("deployment/{deployment}"),
         };
         format!("see kubectl -n {namespace} logs {whose} -c {container} --previous")
     }
+}
+
+/// Selects the pods of a Deployment's present template, as a list of labels; `None` when its selector is more than that.
+pub fn pod_selector(deployment: &Deployment) -> Option<String> {
+    let mut labels = service_selector(&deployment.selector).ok()?;
+    if let Some(hash) = deployment.rollout.template_hash() {
+        labels.insert(TEMPLATE_HASH.to_owned(), hash.to_owned());
+    }
+    let labels = labels.iter().map(|(key, value)| format!("{key}={value}"));
+    Some(labels.collect::<Vec<_>>().join(","))
 }
 
 /// Finds the container of a template that our agent is in.

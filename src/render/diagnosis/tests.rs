@@ -173,14 +173,14 @@ fn the_log_of_the_jvm_that_ends_is_asked_for_and_its_known_words_are_told() {
     let diagnosis = case().judge_log(&wanted, Some(log));
     let words = "\"Error opening zip file or JAR manifest missing\"";
     assert_eq!(
-        diagnosis.words,
+        diagnosis.to_string(),
         format!("container app ends with exit code 134: {words}; {command}")
     );
     assert!(diagnosis.agent && diagnosis.settled);
     for log in [Some("password=hunter2"), None] {
         let diagnosis = case().judge_log(&wanted, log);
         assert_eq!(
-            diagnosis.words,
+            diagnosis.to_string(),
             format!("container app ends with exit code 134; {command}")
         );
         assert!(!diagnosis.agent);

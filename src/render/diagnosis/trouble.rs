@@ -86,10 +86,7 @@ impl Trouble {
     pub(super) fn told(&self, case: &Case) -> Diagnosis {
         let words = match self {
             Self::Agent(words) | Self::Start(words) => words.clone(),
-            Self::Crash(crash) => {
-                let container = &crash.container;
-                format!("{}; {}", crash.how(), case.command(container))
-            }
+            Self::Crash(crash) => crash.how(),
             Self::Failed(words) => format!("a pod has failed: {words}"),
             Self::Unschedulable(words) => format!("no node takes its pods: {words}"),
             Self::NotReady(container) => format!("container {container} runs, and is not ready"),
@@ -97,6 +94,10 @@ impl Trouble {
         };
         Diagnosis {
             words,
+            hint: match self {
+                Self::Crash(crash) => Some(case.command(&crash.container)),
+                _ => None,
+            },
             agent: matches!(self, Self::Agent(_)),
             settled: *self != Self::Unclear,
         }
@@ -105,7 +106,7 @@ impl Trouble {
 
 impl Crash {
     /// How it ends.
-    pub(super) fn how(&self) -> String {
+    fn how(&self) -> String {
         let Self {
             container,
             exit_code,

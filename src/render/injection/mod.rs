@@ -17,4 +17,4 @@ pub use image::AgentImage;
 pub use patch::{AgentPatch, agent_patch};
 pub use refusal::NotInjected;
 pub use shape::{ContainerShape, EnvValue, PodShape, PortShape};
-pub use state::{AgentState, LEFT_TO_CONTROLLER};
+pub use state::{AgentState, LEFT_TO_CONTROLLER, REVERTED};
