@@ -13,6 +13,7 @@ use self::last_words::LastWords;
 pub use self::pod::PodFacts;
 pub use self::text::fit_to_tell;
 use self::trouble::{Crash, Trouble};
+use super::injection::is_out_of_range;
 use super::rollout::{Rollout, Stalled};
 use super::selector::service_selector;
 use super::target::{Deployment, Target};
@@ -99,8 +100,8 @@ impl Case {
         Some(Diagnosis {
             words: stalled.to_string(),
             hint: None,
-            // Whoever refuses a pod for a container names that container.
-            agent: message.contains(AGENT),
+            // Whoever refuses a pod for a container names that container, or what it asks for.
+            agent: message.contains(AGENT) || is_out_of_range(message),
             settled: true,
         })
     }

@@ -237,6 +237,12 @@ fn what_refuses_pods_points_to_the_agent_when_it_names_its_container() {
     assert!(!refused(
         "pods \"pet-*\" is forbidden: exceeded quota: small"
     ));
+    // As v1.20.2 says it.
+    let range = "pods \"pet-*\" is forbidden: [minimum cpu usage per Container is 200m, but request is ASKED, maximum memory usage per Container is 1Gi, but limit is 2Gi]";
+    assert!(refused(&range.replace("ASKED", "100m")));
+    assert!(!refused(&range.replace("ASKED", "64Mi")));
+    let range = "pods \"pet-*\" is forbidden: minimum memory usage per Container is 128Mi, but request is 64Mi";
+    assert!(refused(range));
     assert_eq!(Case::refused(&Rollout::default()), None);
 }
 

@@ -13,7 +13,7 @@ mod tests;
 mod words;
 
 pub use compose::{Composed, WithAgent, compose, rival};
-pub use image::AgentImage;
+pub use image::{AgentImage, is_out_of_range};
 pub use patch::{AgentPatch, agent_patch};
 pub use refusal::NotInjected;
 pub use shape::{ContainerShape, EnvValue, PodShape, PortShape};
