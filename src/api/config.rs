@@ -67,6 +67,11 @@ pub struct Config {
     /// ServiceAccount that a Sync acts as when it names none; the controller's own rights when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_service_account: Option<String>,
+    /// Images that Targets may name in `agents.coverage.image` beside the one that is used without it, as patterns in which `*`
+    /// stands for anything. They concern Deployments that the agent is put into as the controller: who may write Targets need
+    /// not be allowed to run images of their choice in other people's pods. None are allowed when there are none here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agent_images: Vec<String>,
     /// How much of a source is read before it is called too much.
     #[serde(default)]
     pub limits: Limits,

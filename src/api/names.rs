@@ -49,8 +49,8 @@ pub const AGENT_INSTALL: [&str; 4] = ["/usr/bin/covergence", "agent", "install",
 pub const COVERAGE_PORT_NAME: &str = "jacoco";
 /// Label of pods that carry the agent: the port that it listens on.
 pub const COVERAGE_PORT: &str = "closurejvm.io/coverage-port";
-/// Annotation of a Deployment that no Sync composes the agent into: what was there before; and the finalizer of the Target
-/// that it carries the agent for.
+/// Annotation of a Deployment that no Sync composes the agent into: for whom it carries it, and what was there before; and
+/// label of the same Deployments, by which they are found.
 pub const AGENT_RECORD: &str = "closurejvm.io/agent";
 
 /// Annotation: digest of the object as we last applied it, `sha256:<hex>`.

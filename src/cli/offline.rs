@@ -123,6 +123,7 @@ pub fn prepare(
         applyset: &applyset,
         force_conflicts: false,
         serve_targets: true,
+        agents: None,
         prune: PruneRules {
             enabled: false,
             complete: false,

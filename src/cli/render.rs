@@ -49,7 +49,7 @@ fn sent(step: &Step) -> Option<Value> {
             stamp(&mut object, None);
             Some(object)
         }
-        Body::None | Body::Delete | Body::Prune => None,
+        Body::None | Body::Delete | Body::Prune | Body::Agent { .. } => None,
     }
 }
 

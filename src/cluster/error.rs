@@ -3,6 +3,7 @@
 use kube::core::Status;
 use thiserror::Error;
 
+use crate::api::names::AGENT_MANAGER;
 use crate::plan::Conflict;
 
 /// Why a request did not do what it should.
@@ -59,6 +60,16 @@ impl ClusterError {
             self,
             Self::Unavailable(_) | Self::Unreachable(_) | Self::Expired(_)
         )
+    }
+
+    /// Tells whether all that stands in the way of an apply is the agent that we have put into a Deployment ourselves.
+    pub fn is_about_our_agent(&self) -> bool {
+        match self {
+            Self::FieldConflict(conflicts) => {
+                conflicts.iter().all(|it| it.manager == AGENT_MANAGER)
+            }
+            _ => false,
+        }
     }
 
     /// The same error without anything a Secret may have put into it: the server quotes what it refuses

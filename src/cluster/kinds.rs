@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::{join_all, try_join_all};
 use http::Request;
+use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroupList, APIResourceList};
@@ -45,6 +46,14 @@ impl Kind {
     pub fn target() -> Self {
         Self {
             resource: ApiResource::erase::<ClosureJVMTarget>(&()),
+            ..Self::sync()
+        }
+    }
+
+    /// The built-in kind Deployment.
+    pub fn deployment() -> Self {
+        Self {
+            resource: ApiResource::erase::<Deployment>(&()),
             ..Self::sync()
         }
     }

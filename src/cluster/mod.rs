@@ -1,5 +1,6 @@
 //! The only module that talks to the API server.
 
+mod agent;
 mod cache;
 mod connect;
 mod endpoints;

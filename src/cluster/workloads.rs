@@ -18,6 +18,8 @@ pub struct Facts {
     pub replicas: Option<i64>,
     /// How a Deployment is, unless it is going.
     pub deployment: Option<Deployment>,
+    /// The metadata of a Deployment, also where a watch keeps less.
+    pub metadata: Option<Arc<Live>>,
 }
 
 /// A live workload.
@@ -32,11 +34,20 @@ pub struct Workload {
 impl Workload {
     /// Reads a whole object; `None` when the server sent something that is none.
     pub fn read(kind: &Kind, object: &Value) -> Option<Self> {
-        let metadata = Arc::new(Live::from_object(object).ok()?);
-        let deployment = kind.resource.kind == "Deployment";
+        Self::read_with(kind, object, Arc::new)
+    }
+
+    /// The same; metadata is kept as `keep` says.
+    fn read_with(kind: &Kind, object: &Value, keep: impl Fn(Live) -> Arc<Live>) -> Option<Self> {
+        let metadata = keep(Live::from_object(object).ok()?);
+        let is_deployment = kind.resource.kind == "Deployment";
+        let deployment = is_deployment
+            .then(|| Deployment::from_live(object))
+            .flatten();
         let facts = Facts {
             replicas: object.pointer("/spec/replicas").and_then(Value::as_i64),
-            deployment: deployment.then(|| Deployment::from_live(object)).flatten(),
+            metadata: deployment.as_ref().map(|_| Arc::clone(&metadata)),
+            deployment,
         };
         Some(Self { metadata, facts })
     }
@@ -65,7 +76,7 @@ impl Cluster {
         Ok(read.collect())
     }
 
-    /// Reads these Deployments; those that are not there, or going, are left out.
+    /// Reads these Deployments, and their metadata; those that are not there, or going, are left out.
     ///
     /// # Errors
     /// As the server answers.
@@ -73,7 +84,7 @@ impl Cluster {
         &self,
         kind: &Kind,
         places: BTreeSet<Place>,
-    ) -> Result<BTreeMap<Place, Deployment>, ClusterError> {
+    ) -> Result<BTreeMap<Place, (Deployment, Arc<Live>)>, ClusterError> {
         let workloads = match self.cache_of(kind) {
             Some(cache) => {
                 let found = cache.of(self, kind, Selection::Presence, &places).await?;
@@ -89,7 +100,12 @@ impl Cluster {
         };
         let deployments = workloads.into_iter().filter_map(|workload| {
             let place = place_of(&workload.metadata);
-            Some((place, workload.facts.deployment?))
+            let Facts {
+                deployment,
+                metadata,
+                ..
+            } = workload.facts;
+            Some((place, deployment.zip(metadata)?))
         });
         Ok(deployments.collect())
     }
@@ -127,18 +143,23 @@ impl Cluster {
         places: BTreeSet<Place>,
         selector: Option<&str>,
     ) -> Result<BTreeMap<Place, Workload>, ClusterError> {
+        let read = |object: &Value| {
+            let keep = |live| match &self.cache {
+                Some(cache) => cache.keep_metadata(live),
+                None => Arc::new(live),
+            };
+            Workload::read_with(kind, object, keep)
+        };
         let one = |(namespace, name): Place| async move {
             let object = self.get(kind, namespace.as_deref(), &name).await?;
-            let read = object.and_then(|object| Workload::read(kind, &object));
+            let read = object.and_then(|object| read(&object));
             Ok(read.map(|workload| ((namespace, name), workload)))
         };
         let list = |namespace: Option<String>| async move {
             let items = self
                 .list_objects(kind, namespace.as_deref(), selector)
                 .await?;
-            let read = items
-                .iter()
-                .filter_map(|object| Workload::read(kind, object));
+            let read = items.iter().filter_map(read);
             Ok(read.map(|w| (place_of(&w.metadata), w)).collect())
         };
         few_or_list(places, one, list).await

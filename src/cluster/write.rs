@@ -15,7 +15,8 @@ use crate::metrics::ApiVerb;
 use crate::plan::{Expected, Live};
 
 impl Cluster {
-    /// Applies an object and returns its metadata.
+    /// Applies an object and returns its metadata. The agent that we have put into a Deployment ourselves gives way to what
+    /// its manifest says.
     ///
     /// # Errors
     /// As the server answers; [`ClusterError::FieldConflict`] only without `force`. As with all that writes,
@@ -26,7 +27,12 @@ impl Cluster {
         object: &Value,
         force: bool,
     ) -> Result<Live, ClusterError> {
-        self.apply_as(FIELD_MANAGER, kind, object, force).await
+        match self.apply_as(FIELD_MANAGER, kind, object, force).await {
+            Err(error) if error.is_about_our_agent() => {
+                self.apply_as(FIELD_MANAGER, kind, object, true).await
+            }
+            answer => answer,
+        }
     }
 
     /// The same, and returns the whole object as it now is.
@@ -40,16 +46,21 @@ impl Cluster {
         force: bool,
     ) -> Result<(Live, Value), ClusterError> {
         let (namespace, name) = place(object);
-        let request = request(kind, namespace)
-            .patch(
-                &segment(name),
-                &params(FIELD_MANAGER, force),
-                &Patch::Apply(object),
-            )
-            .map_err(invalid)?;
-        let written = self
-            .patched(id_of(kind, namespace, name), request, true)
-            .await?;
+        let send = |force| async move {
+            let request = request(kind, namespace)
+                .patch(
+                    &segment(name),
+                    &params(FIELD_MANAGER, force),
+                    &Patch::Apply(object),
+                )
+                .map_err(invalid)?;
+            self.patched(id_of(kind, namespace, name), request, true)
+                .await
+        };
+        let written = match send(force).await {
+            Err(error) if error.is_about_our_agent() => send(true).await?,
+            answer => answer?,
+        };
         Ok((written.metadata, written.object.unwrap_or_default()))
     }
 
@@ -124,11 +135,17 @@ impl Cluster {
         force: bool,
     ) -> Result<Value, ClusterError> {
         let (namespace, name) = place(object);
-        let params = params(FIELD_MANAGER, force).dry_run();
-        let request = request(kind, namespace)
-            .patch(&segment(name), &params, &Patch::Apply(object))
-            .map_err(invalid)?;
-        self.read(ApiVerb::Patch, request).await
+        let ask = |force| async move {
+            let params = params(FIELD_MANAGER, force).dry_run();
+            let request = request(kind, namespace)
+                .patch(&segment(name), &params, &Patch::Apply(object))
+                .map_err(invalid)?;
+            self.read(ApiVerb::Patch, request).await
+        };
+        match ask(force).await {
+            Err(error) if ClusterError::is_about_our_agent(&error) => ask(true).await,
+            answer => answer,
+        }
     }
 
     /// Applies the status of one of our kinds; fields that are left out are cleared.

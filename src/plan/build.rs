@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::agent::{Agents, agent_steps};
 use super::child::{child, targets};
 use super::known::Known;
 use super::leaving::{Leaving, leaving};
@@ -30,6 +31,9 @@ pub struct Inputs<'a> {
     pub force_conflicts: bool,
     /// Whether the Services of Targets are part of the plan.
     pub serve_targets: bool,
+    /// What bears on the agents of Deployments that do not come with their Targets. Only a controller puts them there, since
+    /// only who stays can take them out again.
+    pub agents: Option<Agents<'a>>,
     /// What bears on pruning.
     pub prune: PruneRules<'a>,
 }
@@ -74,6 +78,12 @@ pub fn build(inputs: &Inputs<'_>) -> Plan {
         .filter_map(|target| child(inputs, target, &doomed, &changing));
     let (late, early): (Vec<Step>, Vec<Step>) = children.partition(|step| step.body == Body::Prune);
     steps.extend(early);
+    if let Some(agents) = inputs.agents {
+        let agents = targets
+            .iter()
+            .flat_map(|target| agent_steps(inputs, target, agents));
+        steps.extend(agents);
+    }
     order(&mut steps, inputs);
     let first = steps.iter().map(|step| step.batch + 1).max().unwrap_or(0);
     steps.extend(last(prunes, late, first));

@@ -30,6 +30,8 @@ pub struct Known {
     pub deployments: BTreeMap<ObjectId, Deployment>,
     /// Targets of the source whose agents were taken out again because a rollout failed with them.
     pub reverted: BTreeSet<ObjectId>,
+    /// Metadata of Deployments that Targets refer to, or that carry an agent that was put in.
+    pub carriers: BTreeMap<ObjectId, Arc<Live>>,
     /// Services that are ours, or that have a name that we need.
     pub services: BTreeMap<ObjectId, Arc<Live>>,
     /// Replicas of live workloads whose manifests state them. Metadata does not tell: v1.20 notes no owner for what is

@@ -14,6 +14,13 @@ use super::live::ManagedFields;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FieldPath(Vec<String>);
 
+impl FieldPath {
+    /// The way along these steps.
+    pub fn new<'a>(steps: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(steps.into_iter().map(str::to_owned).collect())
+    }
+}
+
 /// As the API server prints it in a conflict: `.spec.ports[port=80,protocol="TCP"].name`.
 impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,6 +70,16 @@ pub fn lost_fields(desired: &Value, fields: &Fields) -> Vec<FieldPath> {
 
 /// Names the managers, other than us, that own a field or something below it.
 pub fn other_owners<'a>(path: &FieldPath, managed: &'a [ManagedFields]) -> Vec<&'a ManagedFields> {
+    owners(path, managed)
+        .filter(|entry| !entry.is_ours())
+        .collect()
+}
+
+/// Names the managers that own a field or something below it.
+pub fn owners<'a>(
+    path: &FieldPath,
+    managed: &'a [ManagedFields],
+) -> impl Iterator<Item = &'a ManagedFields> {
     let holds = |entry: &&ManagedFields| {
         let mut fields = &entry.fields;
         for step in &path.0 {
@@ -76,11 +93,7 @@ pub fn other_owners<'a>(path: &FieldPath, managed: &'a [ManagedFields]) -> Vec<&
         }
         true
     };
-    managed
-        .iter()
-        .filter(|entry| !entry.is_ours())
-        .filter(holds)
-        .collect()
+    managed.iter().filter(holds)
 }
 
 /// Lists the fields below `path` (such as `["spec", "ports"]`) that anyone but us owns, with the owner's entry.

@@ -1,5 +1,6 @@
 //! Desired x live -> plan: what is to be done, in which order, and what must not be. Pure.
 
+mod agent;
 mod annotations;
 mod approval;
 mod build;
@@ -28,6 +29,10 @@ mod string_map;
 #[cfg(test)]
 mod tests;
 
+pub use agent::{
+    AgentImages, AgentRecord, AgentVerdict, AgentWish, Agents, TakeOut, give_up_agents,
+    judge_agent, take_out,
+};
 pub use annotations::unreadable_wave;
 pub use approval::{Approval, approve_command, quoted};
 pub use build::{Index, Inputs, build, index};

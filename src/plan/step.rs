@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::agent::AgentWish;
 use super::approval::Approval;
 use crate::api::ObjectId;
 use crate::load::Origin;
-use crate::render::Target;
+use crate::render::{NotInjected, Target};
 
 /// What is to be done to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -99,6 +100,13 @@ pub enum Body {
         target: ObjectId,
         /// Fields of others that are to go, as a JSON merge patch on the live object.
         purge: Option<Value>,
+    },
+    /// The agent, into a Deployment or out of it. What is sent is made of the Deployment as it then is.
+    Agent {
+        /// What its Target wants.
+        wish: AgentWish,
+        /// Why it is refused, if it is.
+        refusal: Option<NotInjected>,
     },
 }
 

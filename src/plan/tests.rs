@@ -139,6 +139,7 @@ fn plan_with<'a>(
         applyset: SET,
         force_conflicts: false,
         serve_targets: true,
+        agents: None,
         prune,
     })
 }

@@ -8,6 +8,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
+use super::agent::send_agent;
 use super::contents::{going, look_again};
 use super::gate::Gate;
 use super::wait::Waiting;
@@ -15,7 +16,8 @@ use super::{Done, Outcome};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{
-    Action, Body, Expected, Health, Live, Plan, Step, health, is_secret, rewritten, still_goes,
+    Action, AgentWish, Body, Expected, Health, Live, Plan, Step, health, is_secret, rewritten,
+    still_goes,
 };
 use crate::render::{Target, stamp, with_owner};
 
@@ -329,6 +331,17 @@ impl Context<'_> {
                     rewritten,
                 })
             }
+            Body::Agent { wish, .. } => {
+                let live = send_agent(self.cluster, &step.id, wish).await?;
+                Ok(Sent {
+                    outcome: match live {
+                        Some(_) => Outcome::Configured,
+                        None => Outcome::Unchanged,
+                    },
+                    live,
+                    rewritten: None,
+                })
+            }
             Body::Child {
                 object,
                 target,
@@ -440,6 +453,11 @@ fn outcome(expected: Option<&Expected>, live: &Live) -> Outcome {
 fn attempt(step: &Step) -> &'static str {
     match step.body {
         Body::Delete | Body::Prune => "delete",
+        Body::Agent {
+            wish: AgentWish::GiveUp { .. },
+            ..
+        } => "take the agent out of",
+        Body::Agent { .. } => "put the agent into",
         _ => "apply",
     }
 }

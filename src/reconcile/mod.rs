@@ -1,6 +1,7 @@
 //! Drives the pipeline against a cluster.
 
 mod access;
+mod agent;
 mod approval;
 mod clock;
 mod compute;
@@ -38,7 +39,7 @@ pub use overview::{Overview, Readiness, Ready, Scope, SourceView, SyncView, Targ
 pub use planning::{Planned, install_kinds, make_plan, plan_loaded};
 pub use preview::preview;
 pub use rollout::Insight;
-pub use serve::{Served, serve};
+pub use serve::{Served, Terms, clear_away, serve};
 pub use settings::{Settings, applyset_id};
 pub use survey::Survey;
 pub use sync::{Report, comes_back_changed, is_good, rendered_digest, sync};

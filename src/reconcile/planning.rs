@@ -98,6 +98,8 @@ pub async fn plan_loaded(
         applyset: &applyset,
         force_conflicts: settings.force_conflicts,
         serve_targets: settings.serve_targets,
+        // Targets of a Sync are served each by itself in a controller, and nobody else puts agents anywhere.
+        agents: None,
         prune: PruneRules {
             enabled: settings.prune,
             complete: !diagnostics.iter().any(|d| d.severity == Severity::Error),

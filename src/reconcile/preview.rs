@@ -239,7 +239,8 @@ async fn ask(
 /// The object as it would be sent now; the owner of a Service may not be there yet.
 fn object_to_send(step: &Step, ground: &Ground) -> Option<Value> {
     match &step.body {
-        Body::None | Body::Delete | Body::Prune => None,
+        // Only controllers do that, and they show nothing before.
+        Body::None | Body::Delete | Body::Prune | Body::Agent { .. } => None,
         Body::Apply { object, .. } => Some(Value::clone(object)),
         Body::Child { object, target, .. } => {
             let mut object = object.clone();

@@ -1,21 +1,34 @@
-//! One Target by itself: its Service and its status.
+//! One Target by itself: its agent, its Service and its status.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Done;
 use super::execute::Execution;
 use super::rollout::Insight;
-use super::survey::target_needs;
+use super::survey::{id_of, target_needs};
 use super::targets::{Facts, TargetReport, report_targets};
 use crate::api::names::{API_VERSION, TARGET};
-use crate::cluster::{Cluster, ClusterError, Kinds};
-use crate::plan::{Inputs, Known, Plan, PruneRules, Step, build, deployment_of, index};
-use crate::render::{AgentImage, Composed, Target};
+use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
+use crate::plan::{
+    AgentImages, AgentRecord, Agents, Inputs, Known, Live, Plan, PruneRules, Step, build,
+    deployment_of, give_up_agents, index,
+};
+use crate::render::{Composed, Target};
+
+/// What holds for all Targets.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// Domain of the cluster's Services.
+    pub cluster_domain: &'a str,
+    /// What may bring the agent.
+    pub images: &'a AgentImages,
+}
 
 /// What was done for a Target.
 #[derive(Debug)]
 pub struct Served {
-    /// What was to be done: a step for its Service, or none.
+    /// What was to be done: steps for its agent and its Service, or none.
     pub plan: Plan,
     /// What became of that.
     pub done: Vec<Done>,
@@ -42,7 +55,8 @@ async fn others(
     Ok(others.cloned().collect())
 }
 
-/// Makes the Service of a Target as it is to be, and writes the Target's status when it is another than before.
+/// Puts a Target's agent where it belongs, makes its Service as it is to be, and writes the Target's status when it is
+/// another than before.
 ///
 /// `adjust` may take steps back before they are done; `insight` is what was found out the last time.
 ///
@@ -52,8 +66,7 @@ pub async fn serve(
     cluster: &Cluster,
     target: Target,
     insight: Insight,
-    cluster_domain: &str,
-    agent_image: &AgentImage,
+    terms: Terms<'_>,
     now: &str,
     adjust: impl FnOnce(&mut Plan),
 ) -> Result<Served, ClusterError> {
@@ -61,6 +74,12 @@ pub async fn serve(
     let mut kinds = cluster.kinds(&versions).await?;
     let others = others(cluster, &kinds, &target).await?;
     let mut known = Known::default();
+    let namespace = BTreeSet::from([target.namespace.clone()]);
+    for live in cluster.carriers_in(&namespace).await? {
+        known
+            .carriers
+            .insert(id_of(&Kind::deployment(), &live), live);
+    }
     known.targets.insert(target.id(), target.clone());
     target_needs(cluster, &kinds, &mut known).await?;
     let index = index(&[]);
@@ -73,27 +92,22 @@ pub async fn serve(
         applyset: "",
         force_conflicts: false,
         serve_targets: true,
+        agents: Some(Agents {
+            images: terms.images,
+            others: &others,
+        }),
         prune: PruneRules::nothing(),
     });
     adjust(&mut plan);
-    let observe = |_: &Step, _: &Done| {};
-    let execution = Execution {
-        cluster,
-        plan: &plan,
-        concurrency: 1,
-        waiting: None,
-        compare: false,
-        observe: &observe,
-    };
-    let done = execution.run(&mut kinds).await?;
+    let done = execute(cluster, &plan, &mut kinds).await?;
     let facts = Facts {
         cluster,
         kinds: &kinds,
         index: &index,
         plan: &plan,
         done: &done,
-        cluster_domain,
-        agent_image,
+        cluster_domain: terms.cluster_domain,
+        agent_image: &terms.images.default,
         composed: &Composed::new(),
         insight: &insight,
         others: &others,
@@ -107,4 +121,72 @@ pub async fn serve(
         done,
         insight,
     })
+}
+
+/// Takes the agent of a Target that is gone out of the Deployments that still carry it.
+///
+/// That the Target is gone is asked of the server, and not of a watch that may be behind.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub async fn clear_away(
+    cluster: &Cluster,
+    namespace: &str,
+    target: &str,
+) -> Result<Served, ClusterError> {
+    let mut carriers = cluster
+        .carriers_in(&BTreeSet::from([namespace.to_owned()]))
+        .await?;
+    let is_its =
+        |live: &Arc<Live>| AgentRecord::of(live).is_some_and(|it| it.target.name == target);
+    carriers.retain(is_its);
+    let mut plan = Plan::default();
+    if !carriers.is_empty() && is_gone(cluster, namespace, target).await? {
+        plan = give_up_agents(&carriers, target);
+    }
+    let versions = BTreeSet::from(["apps/v1".to_owned()]);
+    let mut kinds = match plan.steps.is_empty() {
+        true => Kinds::default(),
+        false => cluster.kinds(&versions).await?,
+    };
+    Ok(Served {
+        done: execute(cluster, &plan, &mut kinds).await?,
+        plan,
+        insight: Insight::default(),
+        report: None,
+    })
+}
+
+/// Tells whether a Target is not there, or is being deleted.
+async fn is_gone(cluster: &Cluster, namespace: &str, target: &str) -> Result<bool, ClusterError> {
+    // By a list, which a controller may do anyway.
+    match cluster
+        .list_metadata(&Kind::target(), Some(namespace), None)
+        .await
+    {
+        Ok(targets) => {
+            let mut targets = targets.iter();
+            Ok(!targets.any(|it| it.name == target && it.deletion_timestamp.is_none()))
+        }
+        // With its definition, all are gone.
+        Err(ClusterError::NotFound(_)) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+async fn execute(
+    cluster: &Cluster,
+    plan: &Plan,
+    kinds: &mut Kinds,
+) -> Result<Vec<Done>, ClusterError> {
+    let observe = |_: &Step, _: &Done| {};
+    let execution = Execution {
+        cluster,
+        plan,
+        concurrency: 1,
+        waiting: None,
+        compare: false,
+        observe: &observe,
+    };
+    execution.run(kinds).await
 }

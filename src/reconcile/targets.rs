@@ -215,11 +215,32 @@ fn agent(
         Some(_) => None,
         None => rival(target, facts.others.iter(), is_composed),
     };
-    let refused = rival.map(AgentState::Refused);
+    // It holds whatever becomes of taking it out.
+    let reverted = target.reverted().map(str::to_owned);
+    let reverted = reverted.map(AgentState::Reverted);
+    let refused = reverted.or_else(|| rival.map(AgentState::Refused));
+    let refused = refused.or_else(|| hindered(facts, &target.deployment_id()));
     Some(refused.unwrap_or_else(|| {
         let composed = is_composed(target);
         AgentState::of(target, deployment, composed, planned, facts.agent_image)
     }))
+}
+
+/// What became of the step that was to put an agent into a Deployment, where that did not come about.
+fn hindered(facts: &Facts<'_>, deployment: &ObjectId) -> Option<AgentState> {
+    let mut ended = facts.plan.steps.iter().zip(facts.done);
+    let (step, done) = ended.find(|(step, _)| step.id == *deployment)?;
+    let message = || done.message.clone();
+    match (&step.body, done.outcome) {
+        (Body::Agent { refusal, .. }, Outcome::Refused) => refusal.clone().map(AgentState::Refused),
+        (Body::Agent { .. }, Outcome::Failed | Outcome::Skipped) => {
+            Some(AgentState::Hindered("InjectionFailed", message()))
+        }
+        (Body::None, Outcome::Kept) if step.drift && !facts.index.contains_key(deployment) => {
+            Some(AgentState::Hindered("DriftDetected", message()))
+        }
+        _ => None,
+    }
 }
 
 fn intent(target: &Target, deployment: Option<&Deployment>, services: &Results<'_>) -> Intent {
@@ -273,7 +294,8 @@ async fn refresh_deployments(
     else {
         return Ok(());
     };
-    for ((namespace, name), deployment) in facts.cluster.deployments_of(kind, places).await? {
+    let found = facts.cluster.deployments_of(kind, places).await?;
+    for ((namespace, name), (deployment, _)) in found {
         let id = ObjectId {
             group_kind: GroupKind::new("apps", "Deployment"),
             namespace,

@@ -19,6 +19,7 @@ pub use diagnosis::{Case, Diagnosis, Finding, LogWanted, PodFacts, carrier, pod_
 pub use injection::{
     AgentImage, AgentPatch, AgentState, Composed, ContainerShape, EnvValue, LEFT_TO_CONTROLLER,
     NotInjected, PodShape, PortShape, REVERTED, WithAgent, agent_patch, compose, rival,
+    without_agent,
 };
 pub use installed::installed;
 pub(crate) use normalise::SERVER_METADATA;

@@ -90,6 +90,7 @@ fn has_agent(agent: Option<&AgentState>) -> bool {
             AgentState::Coming
             | AgentState::LeftToController
             | AgentState::Reverted(_)
+            | AgentState::Hindered(..)
             | AgentState::Refused(_),
         ) => false,
     }

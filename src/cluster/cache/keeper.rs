@@ -29,7 +29,10 @@ impl Keeper {
                 live.managed_fields = Arc::default();
                 live.owner_references = Vec::new();
             }
-            Selection::Members | Selection::CoverageServices | Selection::All => {
+            Selection::Members
+            | Selection::CoverageServices
+            | Selection::Carriers
+            | Selection::All => {
                 if live.annotations.contains_key(LAST_APPLIED) {
                     live.annotations = live.annotations.only(|key| key != LAST_APPLIED);
                 }

@@ -30,6 +30,7 @@ pub use self::changes::{Change, Changes};
 use self::followed::Followed;
 use self::hub::Hub;
 pub(super) use self::hub::Writing;
+use self::keeper::Keeper;
 use self::kept::Whole;
 pub(super) use self::kept::{Kept, Object, Written};
 use self::shared::Shared;
@@ -40,6 +41,7 @@ use super::targets::SeenTarget;
 use super::watch::SILENCE;
 use super::{Cluster, ClusterError, Kind};
 use crate::api::{ObjectId, Scope};
+use crate::plan::Live;
 
 /// The watches of a process.
 pub(super) struct Cache {
@@ -208,6 +210,15 @@ impl Cache {
         self.syncs.count(&mut watches);
         self.slices.count(&mut watches);
         watches
+    }
+
+    /// Keeps the metadata of what was read beside the watches.
+    pub fn keep_metadata(&self, live: Live) -> Arc<Live> {
+        let keeper = Keeper {
+            selection: Selection::All,
+            shared: Arc::clone(&self.shared),
+        };
+        keeper.metadata(live)
     }
 
     /// Is told that an object is about to be written.

@@ -1,6 +1,6 @@
 //! What one watch is about.
 
-use crate::api::names::{APPLYSET_PART_OF, COMPONENT, MANAGED_BY};
+use crate::api::names::{AGENT_RECORD, APPLYSET_PART_OF, COMPONENT, MANAGED_BY};
 use crate::cluster::Kind;
 use crate::plan::StringMap;
 
@@ -11,6 +11,8 @@ pub(in crate::cluster) enum Selection {
     Members,
     /// Services of Targets.
     CoverageServices,
+    /// Deployments that carry an agent that was put in.
+    Carriers,
     /// What is labelled as managed by us.
     Managed,
     /// All of them.
@@ -30,6 +32,7 @@ impl Selection {
                 "{}={},{}={}",
                 managed.0, managed.1, component.0, component.1
             )),
+            Self::Carriers => Some(AGENT_RECORD.to_owned()),
             Self::Managed => Some(format!("{}={}", managed.0, managed.1)),
             Self::All | Self::Presence => None,
         }
@@ -41,6 +44,7 @@ impl Selection {
         match self {
             Self::Members => labels.contains_key(APPLYSET_PART_OF),
             Self::CoverageServices => has(MANAGED_BY) && has(COMPONENT),
+            Self::Carriers => labels.contains_key(AGENT_RECORD),
             Self::Managed => has(MANAGED_BY),
             Self::All | Self::Presence => true,
         }

@@ -11,7 +11,7 @@ use super::sync::Defaults;
 use crate::api::Config;
 use crate::api::names::{APPLIED_DIGEST, APPLYSET_PART_OF};
 use crate::cluster::{Cluster, ClusterError, Kind};
-use crate::plan::Live;
+use crate::plan::{AgentImages, Live};
 use crate::reconcile::Limits;
 use crate::render::{AgentImage, stamp};
 
@@ -83,15 +83,17 @@ impl Configured {
 impl Defaults {
     /// What a Config says for all Syncs of a controller that runs in a namespace.
     pub fn of(config: &Config, concurrency: usize, home: &str) -> Self {
+        let agent_image =
+            AgentImage::new(config.agent_image.clone(), config.agent_image_pull_policy);
         Self {
             cluster_domain: config
                 .cluster_domain
                 .clone()
                 .unwrap_or_else(|| "cluster.local".into()),
-            agent_image: AgentImage::new(
-                config.agent_image.clone(),
-                config.agent_image_pull_policy,
-            ),
+            agent_images: AgentImages {
+                default: agent_image,
+                allowed: config.agent_images.clone(),
+            },
             concurrency,
             directories: config.directories.clone(),
             allow_remote_bases: config.allow_remote_bases,

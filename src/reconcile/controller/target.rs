@@ -1,4 +1,4 @@
-//! The unit of one Target: its Service and its status, whoever made it.
+//! The unit of one Target: its agent, its Service and its status, whoever made it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,9 +11,9 @@ use super::queue::{Again, Job};
 use crate::api::condition::{Condition, ConditionStatus};
 use crate::api::names::TARGET;
 use crate::api::target::{Phase, TargetStatus};
-use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState};
-use crate::plan::{Plan, hold_back};
-use crate::reconcile::{Outcome, Served, now, serve};
+use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState, ObjectRef};
+use crate::plan::{AgentWish, Body, Plan, Step, child_id, hold_back};
+use crate::reconcile::{Done, Outcome, Served, Terms, clear_away, now, serve};
 use crate::render::{AGENT_INJECTED, REVERTED, Target};
 
 /// Looks at a Target and does what is to be done.
@@ -27,16 +27,25 @@ pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
 
 async fn look(context: &Context, name: &Name) -> Again {
     if !context.looks_after_target(name) {
-        context.tended.forget(name);
+        context.tended.forget_failures(name);
+        context.tended.forget_rollout(name);
         return None;
     }
     let cluster = context.guarded(&context.cluster, name.target_shard());
     let begin = Instant::now();
-    let looked = match find(context, &cluster, name).await {
-        Ok(Some(target)) => tend(context, &cluster, name, target).await,
-        Ok(None) => {
-            context.tended.forget(name);
-            Ok(true)
+    let found = find(context, &cluster, name).await;
+    let its = match &found {
+        Ok(Found::There(target)) => vec![child_id(target), target.deployment_id()],
+        _ => Vec::new(),
+    };
+    let looked = match found {
+        Ok(Found::There(target)) => tend(context, &cluster, name, *target).await,
+        Ok(gone_or_left) => {
+            context.tended.forget_rollout(name);
+            match gone_or_left {
+                Found::Gone => clear_up(context, &cluster, name).await,
+                _ => Ok(true),
+            }
         }
         Err(error) => Err(error),
     };
@@ -44,7 +53,7 @@ async fn look(context: &Context, name: &Name) -> Again {
     match looked {
         Ok(true) => {
             context.tended.forget_failures(name);
-            context.tended.next_look(name)
+            context.tended.next_look(name, &its)
         }
         // Another replica looks after it now, and tries.
         Err(ClusterError::NotOurs) => None,
@@ -56,14 +65,23 @@ async fn look(context: &Context, name: &Name) -> Again {
     }
 }
 
-/// Finds the Target, unless it or its namespace is going: nothing is written there.
-async fn find(
-    context: &Context,
-    cluster: &Cluster,
-    name: &Name,
-) -> Result<Option<Target>, ClusterError> {
+/// How a Target is.
+enum Found {
+    /// It is to be served.
+    There(Box<Target>),
+    /// It is gone, or going.
+    Gone,
+    /// Nothing is written for it: it cannot be read, or its namespace is going and takes everything along.
+    LeftAlone,
+}
+
+async fn find(context: &Context, cluster: &Cluster, name: &Name) -> Result<Found, ClusterError> {
+    let namespace = cluster.namespace_state(&name.namespace).await?;
+    if namespace != Some(NamespaceState::Active) {
+        return Ok(Found::LeftAlone);
+    }
     let Some(seen) = cluster.target(&name.namespace, &name.name).await? else {
-        return Ok(None);
+        return Ok(Found::Gone);
     };
     let target = match &seen.target {
         Ok(target) => target,
@@ -72,13 +90,37 @@ async fn find(
             let about = name.reference(TARGET, &seen.metadata.uid);
             let recorder = &context.recorder;
             recorder.record(&about, EventType::Warning, "InvalidSpec", why);
-            return Ok(None);
+            return Ok(Found::LeftAlone);
         }
     };
     let going = target.live.as_ref().is_some_and(|live| live.terminating);
-    let namespace = cluster.namespace_state(&name.namespace).await?;
-    let going = going || namespace == Some(NamespaceState::Terminating);
-    Ok((!going).then(|| target.clone()))
+    Ok(match going {
+        true => Found::Gone,
+        false => Found::There(Box::new(target.clone())),
+    })
+}
+
+/// Takes the agent of a Target that is gone out of Deployments.
+async fn clear_up(context: &Context, cluster: &Cluster, name: &Name) -> Result<bool, ClusterError> {
+    let cleared = clear_away(cluster, &name.namespace, &name.name).await?;
+    let mut good = true;
+    for (step, done) in cleared.plan.steps.iter().zip(&cleared.done) {
+        // The Target is there no more to be told of.
+        good &= tell_of_agent(context, &deployment(step), step, done);
+    }
+    Ok(good)
+}
+
+/// A step's Deployment, as Events name it.
+fn deployment(step: &Step) -> ObjectRef {
+    let uid = step.expected.as_ref().map(|it| it.uid.clone());
+    ObjectRef {
+        api_version: step.api_version.clone(),
+        kind: step.id.group_kind.kind.clone(),
+        namespace: step.id.namespace.clone(),
+        name: step.id.name.clone(),
+        uid: uid.unwrap_or_default(),
+    }
 }
 
 /// Does what is to be done; tells whether all of it came about.
@@ -91,7 +133,10 @@ async fn tend(
     let uid = target.live.as_ref().map_or("", |live| &live.uid);
     let about = name.reference(TARGET, uid);
     let said = context.configured.said();
-    let (domain, image) = (&said.defaults.cluster_domain, &said.defaults.agent_image);
+    let terms = Terms {
+        cluster_domain: &said.defaults.cluster_domain,
+        images: &said.defaults.agent_images,
+    };
     let peace = |plan: &mut Plan| {
         hold_back(plan, |_| false, |step| context.tended.holds(&step.id));
         for step in plan.steps.iter().filter(|step| step.drift) {
@@ -106,13 +151,17 @@ async fn tend(
         done,
         insight,
         report,
-    } = serve(cluster, target, insight, domain, image, &now, peace).await?;
+    } = serve(cluster, target, insight, terms, &now, peace).await?;
     context.tended.keep_insight(name, insight);
     let mut good = plan.unreadable.is_empty();
     for (id, why) in &plan.unreadable {
         warn!(object = %id, "it gets no Service: {why}");
     }
     for (step, done) in plan.steps.iter().zip(&done) {
+        if matches!(step.body, Body::Agent { .. }) || step.id.group_kind.kind == "Deployment" {
+            good &= tell_of_agent(context, &about, step, done);
+            continue;
+        }
         context.metrics.applied(done.outcome);
         if step.drift && done.live.is_some() {
             context.tended.note_repair(&step.id);
@@ -164,6 +213,66 @@ async fn tend(
 fn is_reverted(status: &TargetStatus) -> bool {
     let mut conditions = status.conditions.iter();
     conditions.any(|c| c.type_ == AGENT_INJECTED && c.reason == REVERTED)
+}
+
+/// Tells what became of an agent's step; and whether it came about, or never will by itself.
+fn tell_of_agent(context: &Context, about: &ObjectRef, step: &Step, done: &Done) -> bool {
+    let Done {
+        outcome, message, ..
+    } = done;
+    context.metrics.applied(*outcome);
+    context.note_written(step, done);
+    if step.drift && done.live.is_some() {
+        context.tended.note_repair(&step.id);
+    }
+    let given_up = matches!(
+        &step.body,
+        Body::Agent {
+            wish: AgentWish::GiveUp { .. },
+            ..
+        }
+    );
+    let warned = |feat: &str| {
+        warn!(object = %step.id, "{}: {message}", outcome.word());
+        let what = format!("{}: {message}", step.id);
+        context
+            .recorder
+            .record(about, EventType::Warning, feat, &what);
+    };
+    let feat = match outcome {
+        Outcome::Unchanged => return true,
+        Outcome::Kept => {
+            warned("DriftDetected");
+            return true;
+        }
+        // Looked at again when the Deployment or the Target changes: nothing else helps.
+        Outcome::Refused => {
+            let in_conflict = !step.conflicts.is_empty();
+            warned(if in_conflict {
+                "AgentConflict"
+            } else {
+                "AgentNotInjected"
+            });
+            return true;
+        }
+        Outcome::Failed | Outcome::Skipped => {
+            warned(if given_up {
+                "AgentNotRemoved"
+            } else {
+                "AgentNotInjected"
+            });
+            return false;
+        }
+        Outcome::Created | Outcome::Configured | Outcome::Deleted if given_up => "AgentRemoved",
+        Outcome::Created | Outcome::Configured | Outcome::Deleted if step.drift => "DriftCorrected",
+        Outcome::Created | Outcome::Configured | Outcome::Deleted => "AgentInjected",
+    };
+    info!(object = %step.id, "{}: {message}", outcome.word());
+    let what = format!("{}: {message}", step.id);
+    context
+        .recorder
+        .record(about, EventType::Normal, feat, &what);
+    true
 }
 
 /// Why a Target is not served, unless that is only a matter of time.

@@ -1,4 +1,4 @@
-//! What the controller remembers of Targets: which have failed, how their rollouts are, and whose Services are fought over.
+//! What the controller remembers of Targets: which have failed, how their rollouts are, and what of theirs is fought over.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,8 @@ use super::fights::Fights;
 use super::name::Name;
 use crate::api::ObjectId;
 use crate::reconcile::Insight;
-use crate::render::service_name;
 
-/// Services of Targets have no manifest that could be another one.
+/// What Targets have made has no manifest that could be another one.
 const DIGEST: &str = "";
 
 /// What the controller remembers of Targets.
@@ -55,38 +54,35 @@ impl Tended {
         }
     }
 
-    /// Notes that a Target is gone, or not ours.
-    pub fn forget(&self, name: &Name) {
-        let mut memory = self.memory();
-        memory.failed.remove(name);
-        memory.rollouts.remove(name);
+    /// Forgets what was found out of a Target's rollout.
+    pub fn forget_rollout(&self, name: &Name) {
+        self.memory().rollouts.remove(name);
     }
 
-    /// Says when to look at a Target again although nothing has changed: when the repair of its Service gets a chance again, or
+    /// Says when to look at a Target again although nothing has changed: when the repair of what is its own gets a chance again, or
     /// when its pods may say more of why they do not start.
-    pub fn next_look(&self, target: &Name) -> Option<Duration> {
+    pub fn next_look(&self, target: &Name, its: &[ObjectId]) -> Option<Duration> {
         let rollout = self.insight(target).next_look();
-        rollout.into_iter().chain(self.next_repair(target)).min()
+        rollout.into_iter().chain(self.next_repair(its)).min()
     }
 
-    /// Says why the drift of a Service is not repaired now, if so.
-    pub fn holds(&self, service: &ObjectId) -> Option<String> {
-        let held = self.memory().fights.holds(service, DIGEST, Instant::now());
+    /// Says why the drift of a Service, or of a Deployment's agent, is not repaired now, if so.
+    pub fn holds(&self, object: &ObjectId) -> Option<String> {
+        let held = self.memory().fights.holds(object, DIGEST, Instant::now());
         held.map(str::to_owned)
     }
 
-    /// Notes that a Service was repaired.
-    pub fn note_repair(&self, service: &ObjectId) {
+    /// Notes that it was repaired.
+    pub fn note_repair(&self, object: &ObjectId) {
         let mut memory = self.memory();
         memory
             .fights
-            .note(service, DIGEST, true, false, Instant::now());
+            .note(object, DIGEST, true, false, Instant::now());
     }
 
-    /// Says when the repair of a Target's Service, if it is held, gets a chance again.
-    fn next_repair(&self, target: &Name) -> Option<Duration> {
-        let (namespace, name) = (Some(&target.namespace), service_name(&target.name));
-        let is_its = |id: &ObjectId| id.namespace.as_ref() == namespace && id.name == name;
+    /// Says when the repair of a Target's Service or Deployment, if it is held, gets a chance again.
+    fn next_repair(&self, of: &[ObjectId]) -> Option<Duration> {
+        let is_its = |id: &ObjectId| of.contains(id);
         self.memory().fights.next_repair(is_its, Instant::now())
     }
 

@@ -17,7 +17,7 @@ use crate::api::names::{APPROVE_PRUNE, GROUP, REQUESTED_AT, SYNC, TARGET};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Change, Changes, ClusterError, Kind, SERVICE_NAME, Watches};
 use crate::metrics::WatchState;
-use crate::plan::Live;
+use crate::plan::{AgentRecord, Live};
 use crate::render::{Target, service_name};
 use crate::web::{Gate, HookTarget};
 
@@ -145,7 +145,10 @@ impl Triggers {
             }
             ("", "Service") => self.service(id, before.into_iter().chain(after)),
             ("discovery.k8s.io", "EndpointSlice") => self.slice(id, before.or(after)),
-            ("apps", "Deployment") => self.deployment(id),
+            ("apps", "Deployment") => {
+                self.deployment(id);
+                self.carrier(before.into_iter().chain(after));
+            }
             _ => {}
         }
         self.member(id, before, after);
@@ -164,6 +167,8 @@ impl Triggers {
     }
 
     async fn target(&mut self, name: Name) {
+        // Which Target a Deployment carries the agent for is a matter of all that refer to it.
+        self.look_at_targets(self.targets.beside(&name));
         self.targets.forget(&name);
         let cluster = &self.context.cluster;
         let found = cluster.target(&name.namespace, &name.name).await;
@@ -173,6 +178,7 @@ impl Triggers {
             self.targets.note(target);
             self.reverted(target);
         }
+        self.look_at_targets(self.targets.beside(&name));
         self.context.targets.add(name, Why::Look);
     }
 
@@ -188,6 +194,12 @@ impl Triggers {
     fn deployment(&self, id: &ObjectId) {
         let referring = self.targets.by_deployment.get(&place(id));
         self.look_at_targets(referring);
+    }
+
+    /// The Target that a Deployment says it carries the agent for, which may be gone.
+    fn carrier<'a>(&self, states: impl Iterator<Item = &'a Live>) {
+        let names: BTreeSet<Name> = states.filter_map(recorded_target).collect();
+        self.look_at_targets(Some(&names));
     }
 
     /// A Service of a Target, by its owner; also one that it has lost.
@@ -261,7 +273,25 @@ impl Triggers {
                 context.targets.add(Name { namespace, name }, Why::Look);
             }
         }
+        // And those that were deleted while nobody looked. Where not all Deployments may be seen, those of Targets are all
+        // the same.
+        let namespaces = &context.configured.said().namespaces;
+        let carriers = context.cluster.carriers_in(namespaces).await;
+        for live in carriers.unwrap_or_default() {
+            if let Some(name) = recorded_target(&live) {
+                context.targets.add(name, Why::Look);
+            }
+        }
     }
+}
+
+/// Names the Target that a Deployment says it carries the agent for.
+fn recorded_target(live: &Live) -> Option<Name> {
+    let record = AgentRecord::of(live)?;
+    Some(Name {
+        namespace: live.namespace.clone()?,
+        name: record.target.name,
+    })
 }
 
 /// Tells whether a Sync asks for something new, and does not only have another status.
@@ -310,6 +340,12 @@ impl Targets {
         note(&mut self.by_deployment, &deployment);
         note(&mut self.by_service, &service);
         self.known.insert(name, (deployment, service));
+    }
+
+    /// The Targets of a Target's Deployment.
+    fn beside(&self, name: &Name) -> Option<&BTreeSet<Name>> {
+        let (deployment, _) = self.known.get(name)?;
+        self.by_deployment.get(deployment)
     }
 
     fn forget(&mut self, name: &Name) {

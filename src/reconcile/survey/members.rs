@@ -128,6 +128,7 @@ fn note_workload(kind: &Kind, workload: Workload, known: &mut Known) -> (ObjectI
     let Facts {
         replicas,
         deployment,
+        metadata: _,
     } = facts;
     known.replicas.extend(replicas.map(|n| (id.clone(), n)));
     known

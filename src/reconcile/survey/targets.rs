@@ -134,12 +134,13 @@ async fn read_needs(
         }
     };
     let (found, ours) = try_join!(cluster.deployments_of(deployments, places), ours)?;
-    for ((namespace, name), deployment) in found {
+    for ((namespace, name), (deployment, metadata)) in found {
         let id = ObjectId {
             group_kind: GroupKind::new("apps", "Deployment"),
             namespace,
             name,
         };
+        known.carriers.insert(id.clone(), metadata);
         known.deployments.insert(id, deployment);
     }
     known

@@ -18,3 +18,4 @@ pub use patch::{AgentPatch, agent_patch};
 pub use refusal::NotInjected;
 pub use shape::{ContainerShape, EnvValue, PodShape, PortShape};
 pub use state::{AgentState, LEFT_TO_CONTROLLER, REVERTED};
+pub use words::without_agent;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::api::names::{AGENT_DIRECTORY, COVERAGE_PORT};
+use crate::api::names::{AGENT_DIRECTORY, COVERAGE_PORT, FIELD_MANAGER};
 
 /// Why a Deployment does not get the agent; displayed as a condition's message, which says what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -129,6 +129,28 @@ pub enum NotInjected {
         /// What is wrong with it, and what to do.
         why: &'static str,
     },
+    /// Somebody else applies what the agent needs.
+    #[error(
+        "{} applies {field} of Deployment {deployment}, which the agent needs: {}",
+        applier(manager),
+        way_out(manager)
+    )]
+    Conflict {
+        /// The Deployment's name.
+        deployment: String,
+        /// The field manager.
+        manager: String,
+        /// The field.
+        field: String,
+    },
+    /// Not every image may be put into other people's pods.
+    #[error(
+        "agents.coverage.image {image} is not among the images that the operator allows (agentImages of the Config); take it out, or ask for it"
+    )]
+    ImageNotAllowed {
+        /// The image.
+        image: String,
+    },
     /// One Deployment carries one agent.
     #[error(
         "Deployment {deployment} carries the agent for ClosureJVMTarget {target} already; let one of the two refer to it"
@@ -160,7 +182,28 @@ impl NotInjected {
             Self::NameTaken { .. } | Self::PathTaken { .. } => "NameTaken",
             Self::LabelSelected => "LabelSelected",
             Self::Pattern { .. } => "InvalidPattern",
+            Self::Conflict { .. } => "Conflict",
+            Self::ImageNotAllowed { .. } => "ImageNotAllowed",
             Self::DeploymentTaken { .. } => "DeploymentTaken",
+        }
+    }
+}
+
+fn applier(manager: &str) -> String {
+    match manager {
+        FIELD_MANAGER => "a Sync".to_owned(),
+        manager => format!("field manager {manager}"),
+    }
+}
+
+/// Says what to do about a field that somebody else applies.
+fn way_out(manager: &str) -> &'static str {
+    match manager {
+        FIELD_MANAGER => {
+            "put the ClosureJVMTarget into the source of that Sync, which then has the agent in its manifests"
+        }
+        _ => {
+            "take it out of what is applied there, or let one Sync have both the Deployment and the ClosureJVMTarget, or set agents.coverage.injection to None and bring the agent along in the image"
         }
     }
 }

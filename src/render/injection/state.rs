@@ -32,6 +32,8 @@ pub enum AgentState {
     Reverted(String),
     /// The Deployment cannot carry it.
     Refused(NotInjected),
+    /// It could not be put there, or is not put there again: reason and message.
+    Hindered(&'static str, String),
 }
 
 impl AgentState {
@@ -44,9 +46,6 @@ impl AgentState {
         planned: Option<&Result<AgentPatch, NotInjected>>,
         image: &AgentImage,
     ) -> Self {
-        if let Some(message) = target.reverted() {
-            return Self::Reverted(message.to_owned());
-        }
         let patch = match planned {
             Some(planned) => planned.clone(),
             None => agent_patch(target, &deployment.pod, image),
@@ -112,6 +111,7 @@ impl AgentState {
             }
             Self::Reverted(message) => (REVERTED, message.clone()),
             Self::Refused(no) => (no.reason(), no.to_string()),
+            Self::Hindered(reason, message) => (*reason, message.clone()),
         }
     }
 }

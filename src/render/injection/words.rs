@@ -109,6 +109,14 @@ pub fn without_ours(options: &str, words: &[Word]) -> String {
     rest
 }
 
+/// Takes our agent out of the value of a variable and gives the rest; `None` when it is not in there.
+pub fn without_agent(options: &str) -> Option<String> {
+    let words = words(options)?;
+    let mut ours = words.iter().filter(|word| is_ours(&word.text));
+    ours.next()?;
+    Some(without_ours(options, &words))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,6 +156,8 @@ mod tests {
             (format!("{ours}x -ea"), &format!("{ours}x -ea")),
         ] {
             assert_eq!(without_ours(&options, &words(&options).unwrap()), rest);
+            let is_in = options != rest;
+            assert_eq!(without_agent(&options), is_in.then(|| rest.to_owned()));
         }
     }
 

@@ -1,6 +1,7 @@
 //! What several tests need.
 
 pub mod admission;
+pub mod agent;
 pub mod api;
 pub mod audit;
 pub mod controller;

@@ -12,10 +12,9 @@ use super::source::Followed;
 use crate::api::parse_duration;
 use crate::api::sync::{self, HelmSource, SHORTEST_INTERVAL, SyncSpec};
 use crate::overlay::{Options, Values};
-use crate::plan::Limit;
+use crate::plan::{AgentImages, Limit};
 use crate::policy::{Asked, User};
 use crate::reconcile::{Limits, Settings};
-use crate::render::AgentImage;
 use crate::source::directory::{DirectorySource, is_within};
 use crate::source::git::{Credentials, GitSource, RepositoryUrl};
 
@@ -33,8 +32,8 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 pub struct Defaults {
     /// Domain of the cluster's Services.
     pub cluster_domain: String,
-    /// The image that carries the agent, where a Target names none.
-    pub agent_image: AgentImage,
+    /// What may bring the agent.
+    pub agent_images: AgentImages,
     /// The most requests of one run in flight.
     pub concurrency: usize,
     /// Directories that Syncs may read, and all below them.
@@ -88,7 +87,7 @@ pub fn settings(
         requested_at: sync.open_request().map(str::to_owned),
         generation: sync.generation,
         cluster_domain: defaults.cluster_domain.clone(),
-        agent_image: defaults.agent_image.clone(),
+        agent_image: defaults.agent_images.default.clone(),
         policies: Arc::new(Asked {
             inside: spec.policies.clone(),
             others: Vec::new(),
