@@ -6,6 +6,11 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod agent_composed;
+mod agent_conflict;
+mod agent_gone;
+mod agent_restores;
+mod agent_survives;
 mod as_shipped;
 mod boundaries;
 mod cases_apply;
@@ -44,6 +49,7 @@ mod hostile_git;
 mod hostile_memory;
 mod identity;
 mod inventory;
+mod jvm_last_words;
 mod leases;
 mod load_corpus;
 mod load_fuzz;
@@ -74,6 +80,7 @@ mod reference_ownership;
 mod reference_service;
 mod reference_status;
 mod reference_switches;
+mod rollout_failure;
 mod secrecy;
 mod security;
 mod settled_kinds;
