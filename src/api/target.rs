@@ -101,14 +101,14 @@ pub struct CoverageAgent {
     /// Whether the agent is put into the pods (`Auto`) or brought along by the image (`None`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub injection: Injection,
-    /// Image that carries the agent.
+    /// Image that carries the agent; the controller's `agentImage` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 512))]
     pub image: Option<String>,
     /// When that image is pulled; as Kubernetes has it when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_pull_policy: Option<PullPolicy>,
-    /// Container that runs the JVM; needed when the pod has several.
+    /// Container that runs the JVM; needed when the pod has several, whatever they are called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
         length(min = 1, max = 63),
@@ -190,7 +190,7 @@ pub struct TargetStatus {
     /// `host:port` whose host resolves to every pod; present only while the Service is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage_endpoint: Option<String>,
-    /// Replicas that run the current pod template and are available.
+    /// Replicas that run the current pod template, which has the agent, and are available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instrumented_replicas: Option<i32>,
     /// Addresses behind the Service, from its EndpointSlices.

@@ -57,11 +57,13 @@ pub(super) fn for_coverage(reason: String, desired: &Desired, live: Option<&Live
         (Some(agent), carries) => {
             let namespace = agent.target.namespace.as_deref().unwrap_or_default();
             let coverage = format!("coverage of Target {namespace}/{}", agent.target.name);
-            // It was applied without the agent, and nothing else has changed since.
-            if live.is_some_and(|live| live.applied_digest() == Some(&agent.digest)) {
+            let was_applied =
+                |digest: &str| live.is_some_and(|live| live.applied_digest() == Some(digest));
+            // Without the agent, and nothing else has changed since.
+            if was_applied(&agent.digest) {
                 return format!("{coverage} begins");
             }
-            match carries {
+            match carries || was_applied(&desired.digest) {
                 true => format!("it carries the agent for {coverage}"),
                 false => format!("{coverage} begins"),
             }

@@ -7,6 +7,8 @@ mod build;
 mod child;
 mod classify;
 mod composed;
+#[cfg(test)]
+mod composed_tests;
 mod deny;
 mod diff;
 mod fields;

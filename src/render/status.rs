@@ -55,11 +55,12 @@ pub fn status(
         phase: Some(phase),
         coverage_endpoint: matches!(service, ServiceState::Applied(_))
             .then(|| endpoint(target, cluster_domain)),
-        instrumented_replicas: Some(
-            rollout
-                .filter(|_| enabled && has_agent(agent))
-                .map_or(0, |rollout| instrumented(target, rollout)),
-        ),
+        instrumented_replicas: Some(match rollout.filter(|_| enabled && has_agent(agent)) {
+            None => 0,
+            Some(rollout) if rollout.observed => rollout.instrumented(),
+            // Its counts are those of the template before.
+            Some(_) => previous_replicas(target),
+        }),
         endpoints: match service {
             ServiceState::Applied(count) => *count,
             _ => None,
@@ -70,16 +71,10 @@ pub fn status(
     }
 }
 
-/// Counts replicas with the agent. As long as nobody has looked at the Deployment's present spec, its status speaks of another:
-/// what was counted before still holds, also when it is only scaled.
-fn instrumented(target: &Target, rollout: &Rollout) -> i32 {
-    if rollout.observed {
-        return rollout.instrumented();
-    }
-    let before = target.live.as_ref();
-    before
-        .and_then(|live| live.status.instrumented_replicas)
-        .unwrap_or(0)
+fn previous_replicas(target: &Target) -> i32 {
+    let live = target.live.as_ref();
+    live.and_then(|live| live.status.instrumented_replicas)
+        .unwrap_or_default()
 }
 
 /// Tells whether the pods of the current template have an agent: one that we put there, or one that their image brings.

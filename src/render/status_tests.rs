@@ -4,8 +4,10 @@ use serde_json::json;
 
 use super::rollout::Rollout;
 use super::status::{ServiceState, status};
-use super::{AgentImage, AgentPatch, AgentState, Deployment, NotInjected, PodShape, Target};
-use super::{Diagnosis, LiveTarget, Stalled};
+use super::{
+    AgentImage, AgentPatch, AgentState, Deployment, Diagnosis, LiveTarget, NotInjected, PodShape,
+    Stalled, Target,
+};
 use super::{agent_patch, coverage_service};
 use crate::api::condition::ConditionStatus;
 use crate::api::target::{EndpointCount, OnFailure, Phase, TargetSpec, TargetStatus};
@@ -432,5 +434,29 @@ fn c27_a_deployment_that_is_scaled_paused_or_not_seen_yet() {
     assert_eq!(
         reason(&target, &scaled),
         told(Phase::Injecting, "RolloutInProgress", 2)
+    );
+}
+
+#[test]
+fn counts_of_the_template_before_are_not_those_of_the_present_one() {
+    let (mut target, mut deployment) = injected(true);
+    deployment.rollout.observed = false;
+    let agent = AgentState::of(&target, &deployment, true, None, &AgentImage::default());
+    let told = with_agent(&target, &deployment, &agent);
+    assert_eq!(
+        (told.phase, told.instrumented_replicas),
+        (Some(Phase::Injecting), Some(0))
+    );
+    let before = TargetStatus {
+        instrumented_replicas: Some(1),
+        ..TargetStatus::default()
+    };
+    target.live = Some(LiveTarget {
+        status: before,
+        ..LiveTarget::default()
+    });
+    assert_eq!(
+        with_agent(&target, &deployment, &agent).instrumented_replicas,
+        Some(1)
     );
 }

@@ -94,7 +94,7 @@ impl Source {
         let namespace = self.namespace_of(i);
         let text = format!(
             "apiVersion: closurejvm.io/v1alpha1\nkind: ClosureJVMTarget\nmetadata:\n  name: target-{i:04}\n  namespace: {namespace}\nspec:\n  \
-             deploymentRef:\n    name: app\n  coverageService: true\n  agents:\n    coverage:\n      enabled: true\n      port: {}\n",
+             deploymentRef:\n    name: app\n  coverageService: true\n  agents:\n    coverage:\n      enabled: true\n      port: {}\n      injection: None\n",
             6300 + edit
         );
         self.file(&namespace, &format!("target-{i:04}"), &text)

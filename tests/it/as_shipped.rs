@@ -21,7 +21,7 @@ use crate::support::deploy::{self, manifests};
 use crate::support::git::Work;
 use crate::support::kubectl;
 use crate::support::lab::{OwnLab, api, eventually};
-use crate::support::manifest::{Change, config_map, deployment, namespace, secret, target};
+use crate::support::manifest::{Change, config_map, deployment, namespace, own_agent, secret};
 use crate::support::namespace::{Namespace, condition_of};
 use crate::support::request::Event;
 use crate::support::rights::{Right, refused, rights_of, unused};
@@ -392,7 +392,7 @@ fn account_of(namespace: &str, name: &str) -> String {
 
 fn a_tenant_is_served(site: &Site) {
     site.apply(&[namespace(TEAM), secret("login", "secret").within(TEAM)]);
-    let pet = [deployment("pet"), target("pet")];
+    let pet = [deployment("pet"), own_agent("pet")];
     let maps = |value| [config_map("a", value), config_map("b", value)];
     site.commit(&[&maps("1")[..], &pet].concat());
     site.shell(&commands("Tenants"));
@@ -443,7 +443,7 @@ fn a_tenant_is_served(site: &Site) {
 
     site.apply(&[
         deployment("by-hand").within(TEAM),
-        target("by-hand").within(TEAM),
+        own_agent("by-hand").within(TEAM),
     ]);
     site.until_there("services", TEAM, "by-hand-coverage");
     let [pet, switch] = pet;
@@ -552,7 +552,10 @@ fn a_right_too_few_is_found(site: &Site) {
     site.shell(&format!(
         "kubectl delete clusterrolebinding covergence:{LESS}"
     ));
-    site.apply(&[deployment("pet").within(LESS), target("pet").within(LESS)]);
+    site.apply(&[
+        deployment("pet").within(LESS),
+        own_agent("pet").within(LESS),
+    ]);
     let user = account_of(NAMESPACE, LESS);
     eventually("the refusal is found", || {
         let asked = site.asked(&user);
@@ -588,7 +591,7 @@ fn c52_services_do_not_block_the_deletion_of_their_target() {
     let ns = Namespace::new("c52");
     let _controller = Setup::new(&[&ns.name]).start();
     ns.create("deployments", &deployment("pet"));
-    let target = ns.create("closurejvmtargets", &target("pet"));
+    let target = ns.create("closurejvmtargets", &own_agent("pet"));
     let service = eventually("it has a Service", || ns.find("services", "pet-coverage"));
     let owner = service["metadata"]["ownerReferences"][0].clone();
     assert_eq!(owner["uid"], target["metadata"]["uid"]);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::audit::Audit;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{Change, config_map, deployment, service, target};
+use crate::support::manifest::{Change, config_map, deployment, own_agent, service};
 use crate::support::namespace::{Namespace, condition_of};
 use crate::support::source::Source;
 
@@ -240,7 +240,7 @@ fn scale(ns: &Namespace, name: &str, replicas: i32) {
 fn c29_spec_and_status_are_written_by_managers_of_their_own() {
     let ns = Namespace::new("c29");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     // Somebody else adds a field that the source leaves open.
     let includes = json!({ "spec": { "agents": { "coverage": { "includes": ["shop.*"] } } } });
@@ -265,7 +265,7 @@ fn c29_spec_and_status_are_written_by_managers_of_their_own() {
     // A write of the spec: status stays until it is computed anew, the other's field stays for ever.
     source.write(
         "pet.yaml",
-        &[target("pet").set("/spec/agents/coverage/port", 7300)],
+        &[own_agent("pet").set("/spec/agents/coverage/port", 7300)],
     );
     ns.sync(&source).ok();
     let after = ns.get("closurejvmtargets", "pet");
@@ -293,7 +293,7 @@ fn c50_idle_syncs_write_nothing() {
     let ns = Namespace::new("c50");
     let source = Source::new()
         .with("a.yaml", &[config_map("a", "1"), service("web")])
-        .with("pet.yaml", &[deployment("pet"), target("pet")]);
+        .with("pet.yaml", &[deployment("pet"), own_agent("pet")]);
     ns.sync(&source).ok();
     eventually("the Deployment controller is done", || {
         let status = &ns.get("deployments", "pet")["status"];

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::support::lab::eventually;
-use crate::support::manifest::{Change, deployment, target, target_of};
+use crate::support::manifest::{Change, deployment, own_agent, own_agent_of};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -26,7 +26,7 @@ fn c57_every_name_of_a_target_gives_a_service_of_its_own() {
         // Cut where a dash is.
         format!("{}-{}", "b".repeat(36), "b".repeat(40)),
     ];
-    let targets: Vec<Value> = names.iter().map(|name| target_of(name, "pet")).collect();
+    let targets: Vec<Value> = names.iter().map(|name| own_agent_of(name, "pet")).collect();
     let source = Source::new().with("targets.yaml", &targets);
     ns.sync(&source).ok();
 
@@ -63,7 +63,7 @@ fn c59_service_endpoint_and_slice_have_the_port_the_pod_listens_on() {
     ns.create("deployments", &pet);
     let source = Source::new().with(
         "pet.yaml",
-        &[target("pet").set("/spec/agents/coverage/port", 7300)],
+        &[own_agent("pet").set("/spec/agents/coverage/port", 7300)],
     );
     ns.sync(&source).ok();
     let port = &ns.get("services", "pet-coverage")["spec"]["ports"][0];
@@ -91,7 +91,7 @@ fn c59_without_a_port_it_is_the_agents_own() {
     ns.create("deployments", &deployment("pet"));
     let source = Source::new().with(
         "pet.yaml",
-        &[target("pet").unset("/spec/agents/coverage/port")],
+        &[own_agent("pet").unset("/spec/agents/coverage/port")],
     );
     ns.sync(&source).ok();
     assert_eq!(

@@ -9,7 +9,7 @@ use crate::support::controller::{Controller, Setup, directory_sync, replace};
 use crate::support::covergence::Run;
 use crate::support::kubectl::kubectl;
 use crate::support::lab::eventually;
-use crate::support::manifest::{Change as _, config_map, deployment, target};
+use crate::support::manifest::{Change as _, config_map, deployment, own_agent};
 use crate::support::namespace::Namespace;
 use crate::support::source::{Source, documents};
 
@@ -248,9 +248,9 @@ fn c58_a_changed_config_is_in_force_at_once() {
     }
     .start();
     ns.create("deployments", &deployment("pet"));
-    ns.create("closurejvmtargets", &target("pet"));
+    ns.create("closurejvmtargets", &own_agent("pet"));
     other.create("deployments", &deployment("pet"));
-    other.create("closurejvmtargets", &target("pet"));
+    other.create("closurejvmtargets", &own_agent("pet"));
     let wait_for_endpoint = |ns: &Namespace, domain: &str| {
         eventually(&format!("the endpoint is in {domain}"), || {
             let endpoint = ns.status("pet")["coverageEndpoint"].clone();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::audit::{Audit, Event};
 use crate::support::controller::{Controller, Setup, directory_sync};
 use crate::support::lab::eventually;
-use crate::support::manifest::{config_map, deployment, target};
+use crate::support::manifest::{config_map, deployment, own_agent};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -71,7 +71,7 @@ fn c50_nothing_is_asked_while_nothing_changes() {
     let ns = Namespace::new("idle");
     let source = Source::new().with(
         "a.yaml",
-        &[config_map("a", "1"), deployment("pet"), target("pet")],
+        &[config_map("a", "1"), deployment("pet"), own_agent("pet")],
     );
     let audit = Audit::new("idle");
     let _controller = start(&ns, &source, &audit);
@@ -103,7 +103,7 @@ fn c50_nothing_is_asked_while_nothing_changes() {
     // The same text is written again, and others write what is nobody's business.
     source.write(
         "a.yaml",
-        &[config_map("a", "1"), deployment("pet"), target("pet")],
+        &[config_map("a", "1"), deployment("pet"), own_agent("pet")],
     );
     ns.edit(
         "configmaps",
@@ -121,7 +121,7 @@ fn a_target_made_by_hand_is_served() {
     let ns = Namespace::new("live");
     let _controller = Setup::new(&[&ns.name]).start();
     ns.create("deployments", &deployment("pet"));
-    ns.create("closurejvmtargets", &target("pet"));
+    ns.create("closurejvmtargets", &own_agent("pet"));
     let service = "pet-coverage";
     eventually("it has a Service", || ns.find("services", service));
     eventually("its endpoint is published", || {

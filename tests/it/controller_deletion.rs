@@ -8,7 +8,7 @@ use crate::support::controller::{Controller, Setup, directory_sync};
 use crate::support::kubectl::kubectl;
 use crate::support::lab::{OwnLab, api, eventually};
 use crate::support::manifest::{
-    Change, claim, config_map, definition, deployment, namespace, secret, target,
+    Change, claim, config_map, definition, deployment, namespace, own_agent, secret,
 };
 use crate::support::namespace::{Namespace, condition_of, unique};
 use crate::support::source::Source;
@@ -382,7 +382,7 @@ fn a_target_without_its_deployment_can_be_deleted() {
     let ns = Namespace::new("bereft");
     let _controller = Setup::new(&[&ns.name]).start();
     ns.create("deployments", &deployment("pet"));
-    ns.create("closurejvmtargets", &target("pet"));
+    ns.create("closurejvmtargets", &own_agent("pet"));
     eventually("it is served", || {
         ns.exists("services", "pet-coverage").then_some(())
     });
@@ -429,7 +429,7 @@ fn c38_a_namespace_deleted_while_the_controller_is_away_is_not_held_up() {
     let (ns, leases) = (Namespace::new("c38-away"), Namespace::new("c38-leases"));
     let source = Source::new().with(
         "all.yaml",
-        &[config_map("a", "1"), deployment("pet"), target("pet")],
+        &[config_map("a", "1"), deployment("pet"), own_agent("pet")],
     );
     let namespaces = [leases.name.as_str(), ns.name.as_str()];
     furnished(&ns, &source, Setup::new(&namespaces)).kill();
@@ -454,7 +454,7 @@ fn c38_a_namespace_deleted_while_the_controller_runs_ends_and_stays_empty() {
     let (ns, leases) = (Namespace::new("c38-runs"), Namespace::new("c38-leases"));
     let source = Source::new().with(
         "all.yaml",
-        &[config_map("a", "1"), deployment("pet"), target("pet")],
+        &[config_map("a", "1"), deployment("pet"), own_agent("pet")],
     );
     let namespaces = [leases.name.as_str(), ns.name.as_str()];
     let audit = Audit::new("less-c38-runs");
@@ -504,7 +504,7 @@ fn our_own_kinds_may_go_and_come_back_while_it_runs() {
     }
     .start();
     let at = |resource, object: Option<&str>| path(resource, Some(&name), object);
-    let target = target("pet").within(&name);
+    let target = own_agent("pet").within(&name);
     let serve = || {
         // Of a new kind, the server knows one verb before another.
         eventually("the kind is served", || {

@@ -10,7 +10,7 @@ use crate::support::audit::Audit;
 use crate::support::controller::{Controller, Setup, directory_sync};
 use crate::support::covergence::Run;
 use crate::support::lab::eventually;
-use crate::support::manifest::{Change, config_map, deployment, target};
+use crate::support::manifest::{Change, config_map, deployment, own_agent};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -94,7 +94,7 @@ fn drift_that_is_only_to_be_told_is_left_also_after_a_restart() {
 #[test]
 fn foreign_ports_and_selector_keys_of_our_service_are_drift() {
     let ns = Namespace::new("ports");
-    let source = Source::new().with("a.yaml", &[deployment("pet"), target("pet")]);
+    let source = Source::new().with("a.yaml", &[deployment("pet"), own_agent("pet")]);
     let _controller = start(&ns, &source, json!({}));
     let service = "pet-coverage";
     let spec = eventually("it has a Service", || {
@@ -169,7 +169,7 @@ fn change_others(ns: &Namespace, source: &Source) {
 #[test]
 fn a_fight_over_a_targets_service_is_told_in_the_targets_condition() {
     let ns = Namespace::new("fought");
-    let source = Source::new().with("a.yaml", &[deployment("pet"), target("pet")]);
+    let source = Source::new().with("a.yaml", &[deployment("pet"), own_agent("pet")]);
     let _controller = start(&ns, &source, json!({}));
     let service = "pet-coverage";
     eventually("it has a Service", || ns.find("services", service));
@@ -202,7 +202,7 @@ fn a_fight_over_a_targets_service_is_told_in_the_targets_condition() {
         "a.yaml",
         &[
             deployment("pet"),
-            target("pet").set("/spec/coverageService", false),
+            own_agent("pet").set("/spec/coverageService", false),
         ],
     );
     eventually("there is no drift left", || {

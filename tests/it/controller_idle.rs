@@ -11,7 +11,7 @@ use crate::support::api::{Api, path};
 use crate::support::audit::{Audit, Event};
 use crate::support::controller::{Setup, directory_sync};
 use crate::support::lab::{OwnLab, eventually};
-use crate::support::manifest::{Change, config_map, deployment, target};
+use crate::support::manifest::{Change, config_map, deployment, own_agent};
 use crate::support::source::Source;
 
 const NAMESPACE: &str = "idle";
@@ -76,7 +76,7 @@ fn idle(leases: Value) -> Idle {
     );
     let source = Source::new().with(
         "pets.yaml",
-        &[config_map("a", "1"), deployment("dog"), target("dog")],
+        &[config_map("a", "1"), deployment("dog"), own_agent("dog")],
     );
     let syncs = ["one", "two"]
         .map(|name| directory_sync(NAMESPACE, name, &source, json!({ "targetNamespace": name })));
@@ -99,7 +99,7 @@ fn idle(leases: Value) -> Idle {
         api.create(&at("deployments"), &deployment(pet));
         // Of a new kind, the server knows one verb before another.
         eventually("the kind is served", || {
-            let target = target(pet).within(NAMESPACE);
+            let target = own_agent(pet).within(NAMESPACE);
             let made = api.send(
                 "POST",
                 &at("closurejvmtargets"),

@@ -9,7 +9,7 @@ use crate::support::audit::{Audit, Event};
 use crate::support::controller::{Controller, Setup, directory_sync, sync};
 use crate::support::git::Work;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{Change, config_map, deployment, secret, service, target};
+use crate::support::manifest::{Change, config_map, deployment, own_agent, secret, service};
 use crate::support::namespace::{Namespace, condition_of, unique};
 use crate::support::source::{Source, documents};
 
@@ -70,7 +70,7 @@ fn each_metric_moves_with_what_it_counts() {
     assert!(metric("covergence_apply_total", &[r#"outcome="failed""#]) >= 1.0);
     assert_eq!(metric(info, &[own]), 1.0);
 
-    ns.create("closurejvmtargets", &target("pet"));
+    ns.create("closurejvmtargets", &own_agent("pet"));
     ns.create("deployments", &deployment("pet"));
     eventually("a Target is looked at", || {
         (metric(runs, &[r#"kind="ClosureJVMTarget""#]) >= 1.0).then_some(())
@@ -263,11 +263,11 @@ fn events_tell_what_happens_to_syncs_and_targets_and_are_few() {
     // A Service that is somebody else's.
     ns.create("services", &service("pet-coverage"));
     ns.create("deployments", &deployment("pet"));
-    ns.create("closurejvmtargets", &target("pet"));
+    ns.create("closurejvmtargets", &own_agent("pet"));
     await_event(&ns, "pet", "Warning", "ServiceNotOurs", "");
     ns.delete("services", "pet-coverage");
     await_event(&ns, "pet", "Normal", "CoverageServiceApplied", "Service");
-    ns.create("closurejvmtargets", &target("toy"));
+    ns.create("closurejvmtargets", &own_agent("toy"));
     await_event(&ns, "toy", "Warning", "DeploymentNotFound", "toy");
 
     // The same is told by one Event, which is written once a minute at most.

@@ -13,7 +13,7 @@ use crate::support::api::path;
 use crate::support::controller::{Controller, Setup, directory_sync};
 use crate::support::history::{History, Write};
 use crate::support::lab::{OwnLab, api, eventually};
-use crate::support::manifest::{Change, config_map, deployment, target_of};
+use crate::support::manifest::{Change, config_map, deployment, own_agent_of};
 use crate::support::namespace::{Namespace, unique};
 use crate::support::source::Source;
 
@@ -92,7 +92,7 @@ impl<'a> Shop<'a> {
         for (i, source) in self.sources.iter().enumerate() {
             let sync = directory_sync(&self.ns.name, &format!("s{i}"), source, json!({}));
             self.ns.create("syncs", &sync);
-            let target = target_of(&format!("t{i}"), "pet");
+            let target = own_agent_of(&format!("t{i}"), "pet");
             self.ns.create("closurejvmtargets", &target);
         }
     }

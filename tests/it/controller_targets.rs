@@ -6,7 +6,7 @@ use crate::support::audit::Audit;
 use crate::support::controller::{Controller, Setup, directory_sync};
 use crate::support::kubectl::kubectl;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{Change, deployment, service, target, target_of};
+use crate::support::manifest::{Change, deployment, own_agent, own_agent_of, service};
 use crate::support::namespace::{Namespace, condition_of};
 use crate::support::source::Source;
 
@@ -16,7 +16,7 @@ const SERVICE: &str = "pet-coverage";
 fn served(prefix: &str) -> (Namespace, Controller) {
     let ns = Namespace::new(prefix);
     ns.create("deployments", &deployment("pet"));
-    ns.create("closurejvmtargets", &target("pet"));
+    ns.create("closurejvmtargets", &own_agent("pet"));
     let controller = Setup::new(&[&ns.name]).start();
     published(&ns);
     (ns, controller)
@@ -130,7 +130,7 @@ fn c61_phases_and_counts_follow_the_rollout() {
     }
     .start();
     ns.create("deployments", &deployment("pet").set("/spec/replicas", 40));
-    ns.create("closurejvmtargets", &target("pet"));
+    ns.create("closurejvmtargets", &own_agent("pet"));
     eventually("the rollout is told", || {
         (ns.status("pet")["phase"] == "Injecting").then_some(())
     });
@@ -206,7 +206,7 @@ fn c60_pods_that_are_not_ready_are_told_apart() {
     let ns = Namespace::new("unready");
     let _controller = Setup::new(&[&ns.name]).start();
     ns.create("deployments", &deployment("pet"));
-    let hidden = target("pet").set("/spec/agents/coverage/publishNotReady", false);
+    let hidden = own_agent("pet").set("/spec/agents/coverage/publishNotReady", false);
     ns.create("closurejvmtargets", &hidden);
     ns.run_pods("pet", 2);
     let told = |ready: u32, instrumented: u32| {
@@ -248,7 +248,7 @@ fn c53_a_foreign_service_is_refused_until_it_goes() {
     let theirs = ns.create("services", &service(SERVICE));
     ns.create("deployments", &deployment("pet"));
     let _controller = Setup::new(&[&ns.name]).start();
-    ns.create("closurejvmtargets", &target("pet"));
+    ns.create("closurejvmtargets", &own_agent("pet"));
     eventually("it is refused", || {
         (ns.condition("pet", "CoverageServiceReady")["reason"] == "ServiceNotOurs").then_some(())
     });
@@ -289,7 +289,7 @@ fn a_target_made_with_kubectl_goes_with_its_service() {
     let _controller = Setup::new(&[&ns.name]).start();
     kubectl(
         &["-n", &ns.name, "apply", "-f", "-"],
-        &[target("pet"), deployment("pet")],
+        &[own_agent("pet"), deployment("pet")],
     );
     published(&ns);
     kubectl(&["-n", &ns.name, "delete", "closurejvmtarget", "pet"], &[]);
@@ -301,7 +301,7 @@ fn a_target_made_with_kubectl_goes_with_its_service() {
 #[test]
 fn targets_of_a_sync_are_served_when_their_deployment_comes_and_goes() {
     let ns = Namespace::new("from-sync");
-    let source = Source::new().with("target.yaml", &[target_of("pet", "dog")]);
+    let source = Source::new().with("target.yaml", &[own_agent_of("pet", "dog")]);
     let sync = directory_sync(&ns.name, "it", &source, json!({}));
     let _controller = Setup {
         syncs: &[sync],

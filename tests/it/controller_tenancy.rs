@@ -10,7 +10,7 @@ use crate::support::controller::{Controller, Setup, directory_sync, sync};
 use crate::support::git::Work;
 use crate::support::http::{Http, Rules};
 use crate::support::lab::{OwnLab, api, eventually};
-use crate::support::manifest::{Change, config_map, definition, secret, target};
+use crate::support::manifest::{Change, config_map, definition, own_agent, secret};
 use crate::support::namespace::{Namespace, condition_of};
 use crate::support::source::Source;
 
@@ -52,7 +52,7 @@ fn all_requests_for_members_are_made_as_the_account() {
         "all.yaml",
         &[
             config_map("mine", "1"),
-            target("pet"),
+            own_agent("pet"),
             config_map("theirs", "1").within(&foreign.name),
         ],
     );

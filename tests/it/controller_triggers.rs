@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 use crate::support::controller::{Controller, Setup, directory_sync, sync};
 use crate::support::git::Work;
 use crate::support::lab::eventually;
-use crate::support::manifest::{Change as _, config_map, deployment, target};
+use crate::support::manifest::{Change as _, config_map, deployment, own_agent};
 use crate::support::namespace::Namespace;
 use crate::support::remote::Remote;
 use crate::support::server::free_port;
@@ -165,9 +165,11 @@ fn c43_a_local_repository_is_followed_without_waiting_for_the_interval() {
     work.write("pets/a.yaml", &documents(&[config_map("a", "dirty")]));
     let second = commit("2");
     ns.wait_for_value("a", "2");
-    ns.wait_until_ready("it");
-    let applied = &ns.get("syncs", "it")["status"]["lastAppliedRevision"];
-    assert!(applied.as_str().unwrap().contains(&second), "{applied}");
+    // It was ready before as well.
+    eventually("the second commit is told to be applied", || {
+        let applied = &ns.get("syncs", "it")["status"]["lastAppliedRevision"];
+        applied.as_str()?.contains(&second).then_some(())
+    });
 }
 
 #[test]
@@ -308,7 +310,7 @@ fn members_that_are_edited_deleted_or_let_go_come_back() {
 #[test]
 fn c39_a_targets_status_follows_its_deployment_and_its_pods() {
     let ns = Namespace::new("target");
-    let source = Source::new().with("a.yaml", &[deployment("pet"), target("pet")]);
+    let source = Source::new().with("a.yaml", &[deployment("pet"), own_agent("pet")]);
     let _controller = follow(&ns, &source);
     let wait_for = |what: &str, pointer: &str, value: serde_json::Value| {
         eventually(what, || {
@@ -324,7 +326,10 @@ fn c39_a_targets_status_follows_its_deployment_and_its_pods() {
     let other = deployment("dog").set("/spec/selector", selector);
     source.write(
         "a.yaml",
-        &[other, target("pet").set("/spec/deploymentRef/name", "dog")],
+        &[
+            other,
+            own_agent("pet").set("/spec/deploymentRef/name", "dog"),
+        ],
     );
     eventually("the Service selects the other one's pods", || {
         let service = ns.find("services", "pet-coverage")?;
@@ -332,7 +337,7 @@ fn c39_a_targets_status_follows_its_deployment_and_its_pods() {
     });
     source.write(
         "a.yaml",
-        &[target("pet").set("/spec/deploymentRef/name", "dog")],
+        &[own_agent("pet").set("/spec/deploymentRef/name", "dog")],
     );
     eventually("without a Deployment there is no Service", || {
         (!ns.exists("services", "pet-coverage")).then_some(())

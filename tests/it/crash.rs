@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::support::lab::eventually;
-use crate::support::manifest::{Change, config_map, deployment, namespace, secret, target};
+use crate::support::manifest::{Change, config_map, deployment, namespace, own_agent, secret};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -15,7 +15,7 @@ const KILLS: u32 = 10;
 
 /// Sixty objects of many kinds in two namespaces, in a given edition.
 fn objects(other: &str, edition: &str) -> Vec<Value> {
-    let mut objects = vec![namespace(other), deployment("pet"), target("pet")];
+    let mut objects = vec![namespace(other), deployment("pet"), own_agent("pet")];
     for i in 0..40 {
         objects.push(config_map(&format!("c{i}"), edition));
     }

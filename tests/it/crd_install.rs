@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::audit::Audit;
 use crate::support::covergence::Run;
 use crate::support::lab::OwnLab;
-use crate::support::manifest::{config_map, deployment, target};
+use crate::support::manifest::{config_map, deployment, own_agent};
 use crate::support::source::Source;
 
 #[test]
@@ -15,7 +15,7 @@ fn diff_plans_without_our_kinds_and_never_writes_and_sync_installs_them_and_says
     let crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     let source = Source::new().with(
         "pet.yaml",
-        &[deployment("pet"), target("pet"), config_map("a", "1")],
+        &[deployment("pet"), own_agent("pet"), config_map("a", "1")],
     );
     let audit = Audit::on(lab.dir(), &api, "install");
     let run = |command: &str| {

@@ -72,6 +72,9 @@ fn the_files_agree() {
     let container = &pod["containers"][0];
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(container["image"], format!("covergence:{version}"));
+    let config = &object("ConfigMap")["data"]["config.yaml"];
+    let agent = format!("\n  agentImage: covergence:{version}\n");
+    assert!(config.as_str().unwrap().contains(&agent), "{config}");
     let user = &pod["securityContext"]["runAsUser"];
     assert!(read("Dockerfile").contains(&format!("USER {user}:{user}\n")));
     assert!(read("build-image-root").contains(&format!("\nUID_GID={user} ")));

@@ -10,7 +10,7 @@ use crate::support::audit::{Audit, is_quiet};
 use crate::support::controller::{Setup, directory_sync};
 use crate::support::covergence::Run;
 use crate::support::lab::{OwnLab, api, eventually, shared};
-use crate::support::manifest::{config_map, deployment, target};
+use crate::support::manifest::{config_map, deployment, own_agent};
 use crate::support::namespace::{Namespace, unique};
 use crate::support::outcome::{becomes, is_ready, maps_in, maps_of};
 use crate::support::proxy::{Fault, ON_REQUESTS, Proxy, at_random};
@@ -99,7 +99,7 @@ fn a_fifth_of_all_requests_fails_and_nothing_is_lost() {
 fn what_happens_while_watches_are_gone_is_seen_afterwards() {
     let (ns, proxy) = (Namespace::new("gone"), Proxy::new(shared()));
     let mut objects = maps(20, "1");
-    objects.extend([deployment("pet"), target("pet")]);
+    objects.extend([deployment("pet"), own_agent("pet")]);
     let source = Source::new().with("all.yaml", &objects);
     let audit = Audit::new("gone");
     // Nothing but watches can tell in time.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::api::{Api, path};
 use crate::support::controller::{Setup, directory_sync};
 use crate::support::lab::{OwnLab, eventually};
-use crate::support::manifest::{Change, config_map, definition, deployment, target};
+use crate::support::manifest::{Change, config_map, definition, deployment, own_agent};
 use crate::support::outcome::is_ready;
 use crate::support::source::Source;
 
@@ -98,7 +98,7 @@ fn a_poisoned_target_does_not_stop_the_others() {
         "the schema is still lenient: {crd}"
     );
 
-    let objects = [deployment("pet"), target("pet"), config_map("a", "1")];
+    let objects = [deployment("pet"), own_agent("pet"), config_map("a", "1")];
     let source = Source::new().with("all.yaml", &objects);
     let syncs = [directory_sync("default", "it", &source, json!({}))];
     let mut controller = Setup {
@@ -125,7 +125,7 @@ fn a_poisoned_target_does_not_stop_the_others() {
     );
     api.create(
         &path("closurejvmtargets", Some("default"), None),
-        &target("late"),
+        &own_agent("late"),
     );
     let late = path("services", Some("default"), Some("late-coverage"));
     eventually("a later Target has its Service", || api.find(&late));

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::kubectl::kubectl;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{Change, config_map, deployment, secret, target};
+use crate::support::manifest::{Change, config_map, deployment, own_agent, secret};
 use crate::support::namespace::{Namespace, condition_of, unique};
 use crate::support::source::Source;
 
@@ -16,7 +16,7 @@ fn the_parent_names_its_set_kinds_and_namespaces_as_kubectl_would() {
         &[
             config_map("a", ""),
             deployment("pet"),
-            target("pet"),
+            own_agent("pet"),
             secret("s", "x").within(&other.name),
         ],
     );
@@ -154,7 +154,7 @@ fn c38_a_namespace_that_is_being_deleted_is_not_written_to_and_ends() {
         &[
             config_map("a", "1"),
             deployment("pet").within(&doomed.name),
-            target("pet").within(&doomed.name),
+            own_agent("pet").within(&doomed.name),
         ],
     );
     ns.sync(&source).ok();

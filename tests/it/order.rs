@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::covergence::Output;
-use crate::support::manifest::{Change, config_map, definition, deployment, namespace, target};
+use crate::support::manifest::{Change, config_map, definition, deployment, namespace, own_agent};
 use crate::support::namespace::{Namespace, unique};
 use crate::support::source::Source;
 
@@ -29,7 +29,7 @@ fn c37_definition_namespace_and_custom_object_come_in_one_sync_in_any_order_of_f
         .with(
             "c-pet.yaml",
             &[
-                target("pet").within(&shop.name),
+                own_agent("pet").within(&shop.name),
                 deployment("pet").within(&shop.name),
             ],
         )
@@ -159,7 +159,7 @@ fn one_failure_stops_its_dependants_and_nobody_else() {
 fn the_service_of_a_target_that_fails_is_skipped() {
     let ns = Namespace::new("bad-target");
     ns.create("deployments", &deployment("pet"));
-    let bad = target("pet").set("/metadata/labels", json!({ "not a label": "x" }));
+    let bad = own_agent("pet").set("/metadata/labels", json!({ "not a label": "x" }));
     let report = ns.sync(&Source::new().with("a.yaml", &[bad])).code(2);
     assert_eq!(report.outcome("ClosureJVMTarget", "pet"), "failed");
     assert_eq!(report.outcome("Service", "pet-coverage"), "skipped");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::covergence::Run;
 use crate::support::lab::api;
-use crate::support::manifest::{config_map, deployment, target};
+use crate::support::manifest::{config_map, deployment, own_agent};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -105,7 +105,7 @@ fn our_own_marks_heal_and_hand_edits_yield_to_a_new_commit() {
 #[test]
 fn a_target_that_is_left_alone_is_served_as_it_is() {
     let ns = Namespace::new("alone");
-    let source = Source::new().with("a.yaml", &[deployment("pet"), target("pet")]);
+    let source = Source::new().with("a.yaml", &[deployment("pet"), own_agent("pet")]);
     ns.sync(&source).ok();
     let change = json!({
         "metadata": { "annotations": { "kustomize.toolkit.fluxcd.io/reconcile": "disabled" } },
@@ -123,7 +123,7 @@ fn a_target_that_is_left_alone_is_served_as_it_is() {
 #[test]
 fn a_deployment_that_is_being_deleted_counts_as_gone() {
     let ns = Namespace::new("going");
-    let source = Source::new().with("a.yaml", &[target("pet")]);
+    let source = Source::new().with("a.yaml", &[own_agent("pet")]);
     let mut held = deployment("pet");
     held["metadata"]["finalizers"] = json!(["example.com/hold"]);
     ns.create("deployments", &held);
@@ -153,7 +153,7 @@ fn a_handwritten_service_makes_room_for_the_one_of_its_target() {
         .with("pet.yaml", &[deployment("pet")]);
     ns.sync(&source).ok();
     source.remove("service.yaml");
-    source.write("pet.yaml", &[deployment("pet"), target("pet")]);
+    source.write("pet.yaml", &[deployment("pet"), own_agent("pet")]);
     // The name is taken for now; what takes it goes all the same, and no endpoint is claimed.
     ns.sync(&source).arg("--prune").code(2);
     assert!(!ns.exists("services", "pet-coverage"));

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::audit::Audit;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{Change, config_map, deployment, secret, target};
+use crate::support::manifest::{Change, config_map, deployment, own_agent, secret};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -25,7 +25,7 @@ fn rights_in_one_namespace_are_enough_to_sync_there() {
     ns.allow(&audit.user, &TENANT);
     let source = Source::new().with(
         "a.yaml",
-        &[config_map("a", "1"), deployment("pet"), target("pet")],
+        &[config_map("a", "1"), deployment("pet"), own_agent("pet")],
     );
     let sync = || ns.sync(&source).args(&["--as", &audit.user]);
     ns.diff(&source).args(&["--as", &audit.user]).code(1);
@@ -107,7 +107,7 @@ fn what_one_may_not_list_is_not_taken_for_gone() {
     let targets = "closurejvm.io/closurejvmtargets";
     for (kind, resource, object) in [
         ("Secret", "/secrets", secret("left", "x")),
-        ("ClosureJVMTarget", targets, target("left")),
+        ("ClosureJVMTarget", targets, own_agent("left")),
     ] {
         let ns = Namespace::new("blind");
         let plural = resource.split_once('/').unwrap().1;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::support::covergence::Run;
-use crate::support::manifest::{Change, config_map, definition, deployment, namespace, target};
+use crate::support::manifest::{Change, config_map, definition, deployment, namespace, own_agent};
 use crate::support::namespace::{Namespace, unique};
 use crate::support::source::Source;
 
@@ -194,7 +194,7 @@ fn text_shows_what_why_and_the_lines_that_change() {
 #[test]
 fn the_service_of_a_target_is_planned_before_the_target_exists() {
     let ns = Namespace::new("children");
-    let source = Source::new().with("pet.yaml", &[deployment("pet"), target("pet")]);
+    let source = Source::new().with("pet.yaml", &[deployment("pet"), own_agent("pet")]);
     let plan = ns.diff(&source).code(1);
     assert_eq!(plan.action("ClosureJVMTarget", "pet"), "create");
     let service = plan.step("Service", "pet-coverage");

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::support::audit::Audit;
-use crate::support::manifest::{Change, config_map, deployment, target};
+use crate::support::manifest::{Change, config_map, deployment, own_agent};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -16,7 +16,7 @@ fn a_diff_never_writes() {
     let ns = Namespace::new("read-only");
     let source = Source::new()
         .with("a.yaml", &many(3))
-        .with("pet.yaml", &[deployment("pet"), target("pet")]);
+        .with("pet.yaml", &[deployment("pet"), own_agent("pet")]);
     let audit = Audit::new("read-only");
     let diff = || ns.diff(&source).admin(&audit.user);
     diff().code(1);
@@ -40,7 +40,7 @@ fn unchanged_objects_cost_no_request_of_their_own() {
         let ns = Namespace::new("cost");
         let source = Source::new()
             .with("a.yaml", &many(n))
-            .with("pet.yaml", &[deployment("pet"), target("pet")]);
+            .with("pet.yaml", &[deployment("pet"), own_agent("pet")]);
         ns.sync(&source).ok();
         for command in ["diff", "sync"] {
             let audit = Audit::new("cost");
@@ -101,7 +101,7 @@ fn a_full_dry_run_agrees_with_the_fast_path() {
     let ns = Namespace::new("full");
     let source = Source::new()
         .with("a.yaml", &many(5))
-        .with("pet.yaml", &[deployment("pet"), target("pet")]);
+        .with("pet.yaml", &[deployment("pet"), own_agent("pet")]);
     ns.sync(&source).ok();
     let audit = Audit::new("full");
     ns.diff(&source)
@@ -139,7 +139,7 @@ fn a_full_dry_run_agrees_with_the_fast_path() {
         "pet.yaml",
         &[
             deployment("pet").set("/spec/minReadySeconds", 1),
-            target("pet"),
+            own_agent("pet"),
         ],
     );
     let told = |flags: &[&str]| -> Vec<_> {

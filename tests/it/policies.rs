@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::controller::{Setup, directory_sync};
 use crate::support::covergence::Run;
-use crate::support::manifest::{config_map, deployment, target};
+use crate::support::manifest::{config_map, deployment, own_agent};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -201,7 +201,7 @@ spec:
 #[test]
 fn the_service_of_a_target_is_held_back_as_well() {
     let ns = Namespace::new("policy-child");
-    let source = Source::new().with("pet.yaml", &[deployment("pet"), target("pet")]);
+    let source = Source::new().with("pet.yaml", &[deployment("pet"), own_agent("pet")]);
     let folder = tempfile::tempdir().unwrap();
     let none = LIMIT
         .replace("configmaps", "services")

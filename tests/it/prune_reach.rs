@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::api::path;
 use crate::support::covergence::Run;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{Change, config_map, definition, deployment, namespace, target};
+use crate::support::manifest::{Change, config_map, definition, deployment, namespace, own_agent};
 use crate::support::namespace::{Namespace, unique};
 use crate::support::source::Source;
 
@@ -267,7 +267,7 @@ fn deletes_go_in_the_reverse_of_the_order_of_applies() {
 fn a_target_and_its_deployment_go_without_a_trace() {
     let ns = Namespace::new("trace");
     let source = Source::new()
-        .with("pet.yaml", &[deployment("pet"), target("pet")])
+        .with("pet.yaml", &[deployment("pet"), own_agent("pet")])
         .with("rest.yaml", &[config_map("rest", "")]);
     ns.sync(&source).ok();
     source.remove("pet.yaml");

@@ -8,7 +8,7 @@ use crate::support::covergence::{Output, Run};
 use crate::support::kubectl::kubectl;
 use crate::support::lab::{api, eventually};
 use crate::support::manifest::{
-    Change, config_map, definition, deployment, namespace, secret, target,
+    Change, config_map, definition, deployment, namespace, own_agent, secret,
 };
 use crate::support::namespace::{Namespace, unique};
 use crate::support::rights::{self, rights_of, unused};
@@ -81,7 +81,7 @@ fn what_is_printed_is_enough_and_every_verb_of_it_is_used() {
     let ns = Namespace::new("rbac");
     let source = Source::new()
         .with("a.yaml", &[config_map("a", "1"), secret("s", "one")])
-        .with("pet.yaml", &[deployment("pet"), target("pet")]);
+        .with("pet.yaml", &[deployment("pet"), own_agent("pet")]);
     let objects = rights(&ns, &source, &["--one-shot", "--prune"]);
     give(&ns, &objects);
     let audit = audit(&ns);
@@ -102,7 +102,7 @@ fn what_is_printed_is_enough_and_every_verb_of_it_is_used() {
         &json!({ "metadata": { "labels": null } }),
     );
     source.write("a.yaml", &[config_map("a", "2"), secret("s", "two")]);
-    let off = target("pet").set("/spec/coverageService", false);
+    let off = own_agent("pet").set("/spec/coverageService", false);
     ns.diff(&source).args(&["--as", &user]).code(1);
     sync().ok();
     source.write(

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::manifest::{Change, deployment, target, target_of};
+use crate::support::manifest::{Change, deployment, own_agent, own_agent_of};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -11,7 +11,7 @@ const SERVICE: &str = "pet-coverage";
 #[test]
 fn c39_without_the_deployment_the_target_is_pending_until_it_comes() {
     let ns = Namespace::new("missing");
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     // That a Deployment is not there yet is no error of the source.
     let report = ns.sync(&source).ok();
     assert!(report.find_step("Service", SERVICE).is_none());
@@ -30,7 +30,7 @@ fn c39_without_the_deployment_the_target_is_pending_until_it_comes() {
 fn c39_when_the_deployment_goes_the_service_goes_and_both_come_back() {
     let ns = Namespace::new("deleted");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     published(&ns, "pet");
 
@@ -47,10 +47,10 @@ fn c39_when_the_deployment_goes_the_service_goes_and_both_come_back() {
 fn c39_when_the_reference_names_no_deployment_the_service_goes() {
     let ns = Namespace::new("renamed");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
 
-    source.write("pet.yaml", &[target_of("pet", "cat")]);
+    source.write("pet.yaml", &[own_agent_of("pet", "cat")]);
     assert_eq!(ns.sync(&source).ok().outcome("Service", SERVICE), "deleted");
     pending(&ns);
 
@@ -64,7 +64,7 @@ fn c39_when_the_deployment_is_pruned_the_service_goes_in_the_same_sync() {
     let ns = Namespace::new("pruned");
     let source = Source::new()
         .with("deployment.yaml", &[deployment("pet")])
-        .with("target.yaml", &[target("pet")]);
+        .with("target.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     published(&ns, "pet");
 
@@ -79,13 +79,13 @@ fn c39_when_the_deployment_is_pruned_the_service_goes_in_the_same_sync() {
 fn a_new_port_is_followed_in_place() {
     let ns = Namespace::new("port");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     let before = ns.get("services", SERVICE);
 
     source.write(
         "pet.yaml",
-        &[target("pet").set("/spec/agents/coverage/port", 7300)],
+        &[own_agent("pet").set("/spec/agents/coverage/port", 7300)],
     );
     assert_eq!(
         ns.sync(&source).ok().outcome("Service", SERVICE),
@@ -107,7 +107,7 @@ fn a_new_port_is_followed_in_place() {
 fn a_new_selector_is_followed_in_place() {
     let ns = Namespace::new("selector");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     let before = ns.get("services", SERVICE);
 
@@ -131,7 +131,7 @@ fn a_new_selector_is_followed_in_place() {
 fn a_sync_that_changes_nothing_leaves_the_service_as_it_is() {
     let ns = Namespace::new("stable");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     let before = ns.get("services", SERVICE);
     ns.sync(&source).ok().nothing_to_do();

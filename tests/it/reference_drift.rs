@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::lab::api;
-use crate::support::manifest::{Change, deployment, target};
+use crate::support::manifest::{Change, deployment, own_agent};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -13,7 +13,7 @@ const SERVICE: &str = "pet-coverage";
 fn undone(prefix: &str, disturb: impl Fn(&Namespace)) -> Proof {
     let ns = Namespace::new(prefix);
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     let before = ns.get("services", SERVICE);
 
@@ -202,7 +202,7 @@ fn an_edited_digest() {
 fn what_was_repaired_still_follows_its_target_in_one_sync() {
     let ns = Namespace::new("repaired");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     let port = json!([{ "op": "add", "path": "/spec/ports/-", "value": { "name": "web", "port": 80, "protocol": "TCP" } }]);
     api().patch(&ns.path("services", SERVICE), &port);
@@ -221,7 +221,7 @@ fn what_was_repaired_still_follows_its_target_in_one_sync() {
     ns.create("deployments", &anew);
     source.write(
         "pet.yaml",
-        &[target("pet").set("/spec/agents/coverage/port", 7300)],
+        &[own_agent("pet").set("/spec/agents/coverage/port", 7300)],
     );
     ns.sync(&source).ok();
     let spec = ns.get("services", SERVICE)["spec"].clone();
@@ -240,7 +240,7 @@ fn what_was_repaired_still_follows_its_target_in_one_sync() {
 fn a_deleted_service() {
     let ns = Namespace::new("gone");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     let before = ns.get("services", SERVICE);
     ns.delete("services", SERVICE);
@@ -257,7 +257,7 @@ fn a_deleted_service() {
 fn an_orphaned_service_still_goes_when_it_is_wanted_no_more() {
     let ns = Namespace::new("orphan");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     ns.edit(
         "services",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{Change, config_map, deployment, service, target};
+use crate::support::manifest::{Change, config_map, deployment, own_agent, service};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -13,7 +13,7 @@ const SERVICE: &str = "pet-coverage";
 fn when_the_target_goes_the_garbage_collector_takes_the_service() {
     let ns = Namespace::new("collected");
     ns.create("deployments", &deployment("pet"));
-    ns.sync(&Source::new().with("pet.yaml", &[target("pet")]))
+    ns.sync(&Source::new().with("pet.yaml", &[own_agent("pet")]))
         .ok();
     assert!(ns.exists("services", SERVICE));
     ns.delete("closurejvmtargets", "pet");
@@ -45,7 +45,7 @@ fn c53_a_service_of_another_owner_is_refused_and_left_alone() {
 
 /// Also when coverage is switched off: what is not ours is not ours to delete.
 fn refused(ns: &Namespace, theirs: &Value, why: &str) {
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     let diff = ns.diff(&source).code(2);
     assert_eq!(diff.action("Service", SERVICE), "refuse");
     let report = ns.sync(&source).code(2);
@@ -63,7 +63,7 @@ fn refused(ns: &Namespace, theirs: &Value, why: &str) {
 
     source.write(
         "pet.yaml",
-        &[target("pet").set("/spec/coverageService", false)],
+        &[own_agent("pet").set("/spec/coverageService", false)],
     );
     ns.sync(&source).ok();
     assert_eq!(ns.get("services", SERVICE), *theirs);
@@ -73,7 +73,7 @@ fn refused(ns: &Namespace, theirs: &Value, why: &str) {
 fn c53_a_service_of_an_earlier_target_of_the_same_name_is_adopted() {
     let ns = Namespace::new("earlier");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     let before = ns.get("services", SERVICE);
 
@@ -118,7 +118,7 @@ fn c53_a_service_of_an_earlier_target_of_the_same_name_is_adopted() {
 fn a_service_that_the_source_holds_itself_is_not_taken_over() {
     let ns = Namespace::new("both");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet"), service(SERVICE)]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet"), service(SERVICE)]);
     let report = ns.sync(&source).code(2);
     let of_service: Vec<Value> = report
         .steps()

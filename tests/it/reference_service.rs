@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::manifest::{Change, deployment, target, target_of};
+use crate::support::manifest::{Change, deployment, own_agent, own_agent_of};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -12,7 +12,7 @@ fn a_headless_service_selects_the_deployments_pods_and_belongs_to_the_target() {
     ns.create("deployments", &deployment("pet"));
     let source = Source::new().with(
         "pet.yaml",
-        &[target("pet").set("/spec/agents/coverage/port", 7300)],
+        &[own_agent("pet").set("/spec/agents/coverage/port", 7300)],
     );
     let report = ns.sync(&source).ok();
     assert_eq!(report.outcome("Service", "pet-coverage"), "created");
@@ -42,7 +42,7 @@ fn a_headless_service_selects_the_deployments_pods_and_belongs_to_the_target() {
 fn the_endpoint_is_published_as_service_namespace_domain_and_port() {
     let ns = Namespace::new("endpoint");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     let status = ns.status("pet");
     let endpoint = format!("pet-coverage.{}.svc.cluster.local:6300", ns.name);
@@ -58,7 +58,7 @@ fn a_target_that_comes_with_its_deployment_gets_its_service_in_the_same_sync() {
     let ns = Namespace::new("together");
     let source = Source::new()
         // Alphabetical order is the wrong one.
-        .with("a.yaml", &[target_of("pet", "shop")])
+        .with("a.yaml", &[own_agent_of("pet", "shop")])
         .with("b.yaml", &[deployment("shop")]);
     let report = ns.sync(&source).ok();
     assert_eq!(report.outcome("Service", "pet-coverage"), "created");
@@ -73,7 +73,7 @@ fn a_target_that_comes_with_its_deployment_gets_its_service_in_the_same_sync() {
 fn a_target_that_is_in_the_cluster_only_is_served_as_well() {
     let ns = Namespace::new("live");
     ns.create("deployments", &deployment("pet"));
-    ns.create("closurejvmtargets", &target("pet"));
+    ns.create("closurejvmtargets", &own_agent("pet"));
     let report = ns.sync(&Source::new()).ok();
     assert_eq!(report.outcome("Service", "pet-coverage"), "created");
     assert!(ns.status("pet")["coverageEndpoint"].is_string());
@@ -87,7 +87,7 @@ fn single_value_expressions_become_part_of_the_selector() {
         .set("/spec/selector/matchExpressions", expression)
         .set("/spec/template/metadata/labels/tier", "web");
     ns.create("deployments", &shop);
-    ns.sync(&Source::new().with("pet.yaml", &[target("pet")]))
+    ns.sync(&Source::new().with("pet.yaml", &[own_agent("pet")]))
         .ok();
     assert_eq!(
         ns.get("services", "pet-coverage")["spec"]["selector"],
@@ -104,7 +104,7 @@ fn a_selector_of_expressions_only_gives_no_service_and_a_condition() {
         &deployment("pet").set("/spec/selector", expressions),
     );
     let report = ns
-        .sync(&Source::new().with("pet.yaml", &[target("pet")]))
+        .sync(&Source::new().with("pet.yaml", &[own_agent("pet")]))
         .ok();
     assert!(report.find_step("Service", "pet-coverage").is_none());
     assert!(!ns.exists("services", "pet-coverage"));
@@ -120,7 +120,7 @@ fn a_selector_of_expressions_only_gives_no_service_and_a_condition() {
 fn c58_the_endpoint_has_the_clusters_own_domain() {
     let ns = Namespace::new("domain");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source)
         .args(&["--cluster-domain", "corp.example"])
         .ok();

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::audit::Audit;
 use crate::support::lab::eventually;
-use crate::support::manifest::{deployment, target};
+use crate::support::manifest::{deployment, own_agent};
 use crate::support::namespace::{Namespace, condition_of};
 use crate::support::source::Source;
 
@@ -12,7 +12,7 @@ use crate::support::source::Source;
 fn replicas_and_phase_follow_the_rollout_in_one_write() {
     let ns = Namespace::new("rollout");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     let status = ns.status("pet");
     assert_eq!(status["phase"], "Injecting", "{status}");
@@ -37,7 +37,7 @@ fn replicas_and_phase_follow_the_rollout_in_one_write() {
 fn a_running_pod_appears_behind_the_service() {
     let ns = Namespace::new("pods");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     assert_eq!(
         ns.status("pet")["endpoints"],
@@ -80,7 +80,7 @@ fn a_running_pod_appears_behind_the_service() {
 fn wait_ends_when_the_target_is_instrumented() {
     let ns = Namespace::new("wait");
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     std::thread::scope(|scope| {
         scope.spawn(|| ns.run_pods("pet", 2));
         ns.sync(&source).args(&["--wait", "--timeout", "60s"]).ok();

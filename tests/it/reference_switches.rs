@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::manifest::{Change, deployment, target};
+use crate::support::manifest::{Change, deployment, own_agent};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -11,7 +11,7 @@ const SERVICE: &str = "pet-coverage";
 #[test]
 fn without_coverage_service_the_service_goes_and_the_endpoint_with_it() {
     let (ns, source) = switched_on("service-off");
-    let off = target("pet").set("/spec/coverageService", false);
+    let off = own_agent("pet").set("/spec/coverageService", false);
     goes(&ns, &source, off, "CoverageServiceDisabled");
     // The agent is in the image all the same.
     assert_eq!(
@@ -24,7 +24,7 @@ fn without_coverage_service_the_service_goes_and_the_endpoint_with_it() {
 #[test]
 fn without_the_agent_the_service_goes_and_the_endpoint_with_it() {
     let (ns, source) = switched_on("agent-off");
-    let off = target("pet").set("/spec/agents/coverage/enabled", false);
+    let off = own_agent("pet").set("/spec/agents/coverage/enabled", false);
     goes(&ns, &source, off, "CoverageDisabled");
     assert_eq!(ns.status("pet")["phase"], "Disabled");
     returns(&ns, &source);
@@ -34,7 +34,7 @@ fn without_the_agent_the_service_goes_and_the_endpoint_with_it() {
 fn a_target_that_never_wanted_coverage_gets_nothing() {
     let ns = Namespace::new("never");
     ns.create("deployments", &deployment("pet"));
-    let bare = target("pet")
+    let bare = own_agent("pet")
         .unset("/spec/agents")
         .unset("/spec/coverageService");
     ns.sync(&Source::new().with("pet.yaml", &[bare])).ok();
@@ -45,7 +45,7 @@ fn a_target_that_never_wanted_coverage_gets_nothing() {
 fn switched_on(prefix: &str) -> (Namespace, Source) {
     let ns = Namespace::new(prefix);
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     assert!(ns.exists("services", SERVICE));
     assert!(ns.status("pet").get("coverageEndpoint").is_some());
@@ -68,7 +68,7 @@ fn goes(ns: &Namespace, source: &Source, off: Value, reason: &str) {
 }
 
 fn returns(ns: &Namespace, source: &Source) {
-    source.write("pet.yaml", &[target("pet")]);
+    source.write("pet.yaml", &[own_agent("pet")]);
     assert_eq!(ns.sync(source).ok().outcome("Service", SERVICE), "created");
     assert!(ns.exists("services", SERVICE));
     assert!(ns.status("pet").get("coverageEndpoint").is_some());

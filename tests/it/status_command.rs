@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::covergence::Run;
 use crate::support::lab::{OwnLab, api, eventually};
-use crate::support::manifest::{Change, config_map, deployment, target};
+use crate::support::manifest::{Change, config_map, deployment, own_agent};
 use crate::support::namespace::{Namespace, unique};
 use crate::support::source::Source;
 
@@ -45,7 +45,7 @@ fn snapshot(name: &str, text: &str, ns: &Namespace) {
 #[test]
 fn a_set_that_is_ready_and_then_not() {
     let ns = Namespace::new("status");
-    let source = Source::new().with("pet.yaml", &[deployment("pet"), target("pet")]);
+    let source = Source::new().with("pet.yaml", &[deployment("pet"), own_agent("pet")]);
     ns.sync(&source).ok();
     let output = status(&ns, &[]).code(1);
     snapshot("status_not_ready", &output.stdout, &ns);
@@ -106,9 +106,9 @@ fn syncs_of_a_controller() {
 fn a_sync_that_is_named_comes_with_its_targets_wherever_they_are() {
     let ns = Namespace::new("named");
     let other = Namespace::new("elsewhere");
-    let source = Source::new().with("a.yaml", &[target("pet").within(&other.name)]);
+    let source = Source::new().with("a.yaml", &[own_agent("pet").within(&other.name)]);
     ns.sync_as("mine", &source).ok();
-    other.create("closurejvmtargets", &target("stranger"));
+    other.create("closurejvmtargets", &own_agent("stranger"));
     let report = status(&ns, &["mine", "-o", "json"]).code(1).json();
     let targets = report["targets"].as_array().unwrap();
     assert_eq!(targets.len(), 1, "{report}");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::covergence::Run;
 use crate::support::lab::eventually;
-use crate::support::manifest::{config_map, deployment, secret, target};
+use crate::support::manifest::{config_map, deployment, own_agent, secret};
 use crate::support::namespace::{Namespace, unique};
 use crate::support::source::Source;
 
@@ -61,7 +61,7 @@ fn from_the_source_to_the_pods() {
     let ns = Namespace::new("tree");
     let source = Source::new().with(
         "pet.yaml",
-        &[deployment("pet"), target("pet"), config_map("a", "1")],
+        &[deployment("pet"), own_agent("pet"), config_map("a", "1")],
     );
     ns.sync(&source).ok();
     settled(&ns);
@@ -208,7 +208,7 @@ fn nothing_there() {
 #[test]
 fn words_of_the_cluster_cannot_steer_the_terminal() {
     let ns = Namespace::new("steer");
-    ns.sync(&Source::new().with("a.yaml", &[target("pet")]))
+    ns.sync(&Source::new().with("a.yaml", &[own_agent("pet")]))
         .ok();
     let evil = "first\n\u{1b}[2Jsecond \u{202e}third";
     ns.edit(

@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use crate::support::api::path;
 use crate::support::audit::Audit;
 use crate::support::lab::{OwnLab, api, eventually};
-use crate::support::manifest::{Change, config_map, definition, deployment, target, target_of};
+use crate::support::manifest::{
+    Change, config_map, definition, deployment, own_agent, own_agent_of,
+};
 use crate::support::namespace::{Namespace, unique};
 use crate::support::source::Source;
 use crate::support::watcher::{Watcher, ids};
@@ -27,8 +29,8 @@ fn everything(ns: &Namespace) -> Source {
         "pet.yaml",
         &[
             deployment("pet"),
-            target("pet"),
-            target_of("other", "theirs"),
+            own_agent("pet"),
+            own_agent_of("other", "theirs"),
         ],
     )
 }
@@ -180,7 +182,7 @@ fn our_own_writes_are_no_news() {
     let mut watcher = Watcher::admin(&user);
     // The first run starts the watches; the second writes, and the third deletes.
     watcher.sync(&ns, &source);
-    source.write("a.yaml", &[config_map("a", "2"), target("lonely")]);
+    source.write("a.yaml", &[config_map("a", "2"), own_agent("lonely")]);
     let report = watcher.sync(&ns, &source);
     let outcomes: Vec<_> = report.done.iter().map(|done| done.outcome).collect();
     assert_eq!(
@@ -201,7 +203,7 @@ fn our_own_writes_are_no_news() {
         "configmaps",
         json!({ "metadata": { "name": "mark", "labels": member } }),
     );
-    mark("closurejvmtargets", target("mark-target"));
+    mark("closurejvmtargets", own_agent("mark-target"));
     let sync = json!({ "apiVersion": "closurejvm.io/v1alpha1", "kind": "Sync", "metadata": { "name": "mark-sync" }, "spec": {} });
     mark("syncs", sync);
     let mut seen = Vec::new();
@@ -284,7 +286,7 @@ fn a_tenant_sees_what_its_account_may_see() {
             "subjects": [{ "kind": "ServiceAccount", "name": "deployer", "namespace": own.name }],
         }),
     );
-    let source = Source::new().with("a.yaml", &[config_map("a", "1"), target("pet")]);
+    let source = Source::new().with("a.yaml", &[config_map("a", "1"), own_agent("pet")]);
     own.sync(&source).ok();
     other.sync(&source).ok();
 

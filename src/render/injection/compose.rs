@@ -56,19 +56,23 @@ pub fn rival<'a>(
     others: impl Iterator<Item = &'a Target>,
     is_composed: impl Fn(&Target) -> bool,
 ) -> Option<NotInjected> {
-    let rank = |it: &Target| (!is_composed(it), it.name.clone());
-    let coverage = &target.spec.agents.coverage;
+    let port = target.spec.agents.coverage.port;
+    let composed = is_composed(target);
+    let is_before = |other: &Target| match (is_composed(other), composed) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => other.name < target.name,
+    };
     let mut others = others
         .filter(|other| other.spec.agents.coverage.enabled)
         .filter(|other| other.is_beside(target));
     others.find_map(|other| {
         if !other.wants_agent() {
             let by = || format!("the agent of ClosureJVMTarget {}", other.name);
-            let port = coverage.port;
             return (other.spec.agents.coverage.port == port)
                 .then(|| NotInjected::PortTaken { port, by: by() });
         }
-        (rank(other) < rank(target)).then(|| NotInjected::DeploymentTaken {
+        is_before(other).then(|| NotInjected::DeploymentTaken {
             deployment: target.spec.deployment_ref.name.clone(),
             target: other.name.clone(),
         })

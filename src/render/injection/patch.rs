@@ -173,22 +173,16 @@ impl AgentPatch {
         let Some(pod) = object_in(template, "spec") else {
             return;
         };
-        put(
-            pod,
-            "initContainers",
-            &self.init_container,
-            Place::First,
-            by_name,
-        );
-        put(pod, "volumes", &self.volume, Place::Last, by_name);
+        put(pod, "initContainers", &self.init_container, by_name);
+        put(pod, "volumes", &self.volume, by_name);
         let containers = pod.get_mut("containers").and_then(Value::as_array_mut);
         let mut containers = containers.into_iter().flatten();
         let chosen = containers.find(|it| it.get("name").is_some_and(|it| *it == self.container));
         let Some(container) = chosen else { return };
         let variable = json!({ "name": OPTIONS, "value": self.java_tool_options });
-        put(container, "env", &variable, Place::Last, by_name);
-        put(container, "ports", &self.port, Place::Last, by_port);
-        put(container, "volumeMounts", &self.mount, Place::Last, by_path);
+        put(container, "env", &variable, by_name);
+        put(container, "ports", &self.port, by_port);
+        put(container, "volumeMounts", &self.mount, by_path);
     }
 
     /// Renders what the manager of the agent applies to a Deployment that no Sync composes it into.
@@ -240,11 +234,6 @@ impl AgentPatch {
     }
 }
 
-enum Place {
-    First,
-    Last,
-}
-
 /// The map at a key, which is made when it is not there.
 fn object_in<'a>(holder: &'a mut Value, key: &str) -> Option<&'a mut Value> {
     let entry = holder.as_object_mut()?.entry(key);
@@ -252,13 +241,7 @@ fn object_in<'a>(holder: &'a mut Value, key: &str) -> Option<&'a mut Value> {
 }
 
 /// Puts an item into a list: over the fields of the one that is the same, or as a new one.
-fn put(
-    holder: &mut Value,
-    list: &str,
-    item: &Value,
-    place: Place,
-    same: fn(&Value, &Value) -> bool,
-) {
+fn put(holder: &mut Value, list: &str, item: &Value, same: fn(&Value, &Value) -> bool) {
     let Some(fields) = holder.as_object_mut() else {
         return;
     };
@@ -275,10 +258,8 @@ fn put(
                 found.extend(item.clone());
             }
         }
-        None => match place {
-            Place::First => items.insert(0, item.clone()),
-            Place::Last => items.push(item.clone()),
-        },
+        // At the end, where server-side apply puts what is new in a list.
+        None => items.push(item.clone()),
     }
 }
 

@@ -38,6 +38,17 @@ pub fn target_of(name: &str, deployment: &str) -> Value {
     })
 }
 
+/// A Target for the Deployment of the same name, whose image brings the agent along: for tests of all that does not depend on
+/// how it gets there.
+pub fn own_agent(name: &str) -> Value {
+    own_agent_of(name, name)
+}
+
+/// The same for a Deployment of another name.
+pub fn own_agent_of(name: &str, deployment: &str) -> Value {
+    target_of(name, deployment).set("/spec/agents/coverage/injection", "None")
+}
+
 pub fn config_map(name: &str, value: &str) -> Value {
     json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name }, "data": { "key": value } })
 }

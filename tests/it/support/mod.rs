@@ -26,6 +26,7 @@ pub mod rights;
 pub mod served;
 pub mod server;
 pub mod shipped;
+pub mod shop;
 pub mod site;
 pub mod source;
 pub mod watcher;

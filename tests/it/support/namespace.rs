@@ -248,6 +248,61 @@ impl Namespace {
         });
     }
 
+    /// Makes all pods of `app: <app>` run and end as scheduler and kubelet would, until the rollout of the Deployment of that
+    /// name is over.
+    pub fn roll_out(&self, app: &str) {
+        let node = json!({ "metadata": { "name": "node1" } });
+        if let Err(refused) = api().send("POST", "/api/v1/nodes", "application/json", &node) {
+            assert_eq!(refused.code, 409, "{refused:?}");
+        }
+        eventually(&format!("{app} is rolled out"), || {
+            let selector = format!(
+                "{}?labelSelector=app%3D{app}",
+                path("pods", Some(&self.name), None)
+            );
+            for pod in api().list(&selector) {
+                self.run_or_end(&pod);
+            }
+            let live = self.get("deployments", app);
+            let (status, wanted) = (&live["status"], &live["spec"]["replicas"]);
+            let counts = ["replicas", "updatedReplicas", "availableReplicas"];
+            let is_seen = status["observedGeneration"] == live["metadata"]["generation"];
+            (is_seen && counts.iter().all(|count| status[count] == *wanted)).then_some(())
+        });
+    }
+
+    fn run_or_end(&self, pod: &Value) {
+        let name = pod["metadata"]["name"].as_str().unwrap();
+        if pod["metadata"].get("deletionTimestamp").is_some() {
+            let path = format!("{}?gracePeriodSeconds=0", self.path("pods", name));
+            // It may be gone.
+            let _ = api().send("DELETE", &path, "", &Value::Null);
+            return;
+        }
+        if pod["spec"].get("nodeName").is_some() {
+            return;
+        }
+        let binding = json!({ "apiVersion": "v1", "kind": "Binding", "metadata": { "name": name }, "target": { "kind": "Node", "name": "node1" } });
+        let path = self.path("pods:binding", name);
+        if api()
+            .send("POST", &path, "application/json", &binding)
+            .is_err()
+        {
+            return;
+        }
+        // Each name has an address of its own.
+        let hash = RandomState::new().hash_one(name);
+        let [a, b, c, ..] = hash.to_be_bytes();
+        let ip = format!("10.{a}.{b}.{}", c.max(1));
+        let status = json!({ "status": {
+            "phase": "Running", "podIP": ip, "podIPs": [{ "ip": ip }],
+            "conditions": [{ "type": "Ready", "status": "True" }],
+        } });
+        let path = format!("{}?fieldManager=kubelet", self.path("pods:status", name));
+        let content = "application/merge-patch+json";
+        let _ = api().send("PATCH", &path, content, &status);
+    }
+
     /// Makes the pods of `app: <app>` run on a node, as scheduler and kubelet would, and waits until the Deployment of
     /// that name has seen it.
     pub fn run_pods(&self, app: &str, replicas: usize) {
