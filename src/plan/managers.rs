@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::live::Live;
-use crate::api::names::{FIELD_MANAGER, INVENTORY_MANAGER, STATUS_MANAGER};
+use crate::api::names::{AGENT_MANAGER, FIELD_MANAGER, INVENTORY_MANAGER, STATUS_MANAGER};
 
 /// What the Deployment controller writes beside the status.
 const REVISION: &str = "f:deployment.kubernetes.io/revision";
@@ -10,7 +10,12 @@ const REVISION: &str = "f:deployment.kubernetes.io/revision";
 /// Names the field managers other than ours that own fields of an object, sorted. Who only reports its status, as the
 /// controller of every kind does, is left out.
 pub fn other_managers(live: &Live) -> Vec<String> {
-    let ours = [FIELD_MANAGER, INVENTORY_MANAGER, STATUS_MANAGER];
+    let ours = [
+        FIELD_MANAGER,
+        INVENTORY_MANAGER,
+        STATUS_MANAGER,
+        AGENT_MANAGER,
+    ];
     let mut managers: Vec<String> = live
         .managed_fields
         .iter()
@@ -67,6 +72,7 @@ mod tests {
             ("scaler", replicas.clone()),
             ("covergence", replicas.clone()),
             ("covergence-status", replicas.clone()),
+            ("covergence-agent", replicas.clone()),
             (
                 "edit",
                 json!({ "f:metadata": { "f:labels": { "f:team": {} } } }),

@@ -9,6 +9,7 @@
 mod agent_composed;
 mod agent_conflict;
 mod agent_gone;
+mod agent_images;
 mod agent_restores;
 mod agent_survives;
 mod as_shipped;

@@ -20,9 +20,11 @@ fn impatient() -> Value {
 }
 
 fn reverting() -> Value {
-    target("pet")
-        .set("/spec/agents/coverage/onFailure", "Revert")
-        .set("/spec/agents/coverage/image", "agents.example/none:1")
+    target("pet").set("/spec/agents/coverage/onFailure", "Revert")
+}
+
+fn with_image(image: &str) -> Value {
+    reverting().set("/spec/agents/coverage/image", image)
 }
 
 fn controller(ns: &Namespace, audit: &Audit<'_>, syncs: &[Value]) -> Controller {
@@ -124,7 +126,7 @@ fn an_agent_that_cannot_be_pulled_goes_from_the_manifest_until_another_one_is_as
     let _controller = controller(&ns, &audit, &[sync]);
     ns.run_pods("pet", 2);
     let (spec_before, pods) = (spec(&ns), names(&ns.list("pods")));
-    source.write("target.yaml", &[reverting()]);
+    source.write("target.yaml", &[with_image("agents.example/none:1")]);
     let pod = &with_agent(&ns, 1)[0];
     let waiting = json!({ "waiting": { "reason": "ErrImagePull", "message": "agents.example/none:1: not found" } });
     say(
@@ -160,10 +162,7 @@ fn an_agent_that_cannot_be_pulled_goes_from_the_manifest_until_another_one_is_as
             .any(|event| event["reason"] == "Reverted" && event["message"] == message)
     );
 
-    source.write(
-        "target.yaml",
-        &[reverting().set("/spec/agents/coverage/image", "agents.example/good:2")],
-    );
+    source.write("target.yaml", &[with_image("agents.example/good:2")]);
     eventually("another image is tried", || {
         let init = &spec(&ns)["template"]["spec"]["initContainers"][0];
         (init["image"] == "agents.example/good:2").then_some(())

@@ -102,6 +102,12 @@ fn carry(
             target: other.clone(),
         });
     }
+    if let Some(owner) = live.controller() {
+        return refuse(NotInjected::Controlled {
+            deployment: id.name.clone(),
+            owner: format!("{} {}", owner.kind, owner.name),
+        });
+    }
     if let Some(image) = images.refused(target) {
         let image = image.to_owned();
         return refuse(NotInjected::ImageNotAllowed { image });

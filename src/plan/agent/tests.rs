@@ -272,6 +272,15 @@ fn one_deployment_carries_the_agent_of_one_target() {
 }
 
 #[test]
+fn what_a_controller_makes_is_left_to_it() {
+    let mut object = deployment(options(""), json!([]));
+    let owner = json!({ "apiVersion": "x.io/v1", "kind": "App", "name": "shop", "uid": "o", "controller": true });
+    object["metadata"]["ownerReferences"] = json!([owner]);
+    let verdict = judge(&carry(json!({})), &object);
+    assert_eq!(refusal(&verdict), Some("Controlled"), "{verdict:?}");
+}
+
+#[test]
 fn an_image_must_be_allowed() {
     let object = deployment(options(""), json!([]));
     let judge_with = |allowed: &[&str]| {

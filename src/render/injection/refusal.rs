@@ -143,6 +143,16 @@ pub enum NotInjected {
         /// The field.
         field: String,
     },
+    /// Its controller would undo whatever is written.
+    #[error(
+        "Deployment {deployment} is made by {owner}, which would undo what is put into it; let that put the agent there, or set agents.coverage.injection to None and bring the agent along in the image"
+    )]
+    Controlled {
+        /// The Deployment's name.
+        deployment: String,
+        /// Kind and name of what controls it.
+        owner: String,
+    },
     /// Not every image may be put into other people's pods.
     #[error(
         "agents.coverage.image {image} is not among the images that the operator allows (agentImages of the Config); take it out, or ask for it"
@@ -183,6 +193,7 @@ impl NotInjected {
             Self::LabelSelected => "LabelSelected",
             Self::Pattern { .. } => "InvalidPattern",
             Self::Conflict { .. } => "Conflict",
+            Self::Controlled { .. } => "Controlled",
             Self::ImageNotAllowed { .. } => "ImageNotAllowed",
             Self::DeploymentTaken { .. } => "DeploymentTaken",
         }
