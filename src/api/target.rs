@@ -131,6 +131,10 @@ pub struct CoverageAgent {
     /// Whether pods that are not ready are reachable too: coverage of the start and of the end counts.
     #[serde(default = "yes")]
     pub publish_not_ready: bool,
+    /// What becomes of the agent when the rollout fails because of it: it stays (`Keep`), or it is taken out again until this
+    /// spec changes (`Revert`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub on_failure: OnFailure,
 }
 
 impl Default for CoverageAgent {
@@ -145,6 +149,7 @@ impl Default for CoverageAgent {
             includes: Vec::new(),
             excludes: Vec::new(),
             publish_not_ready: true,
+            on_failure: OnFailure::default(),
         }
     }
 }
@@ -157,6 +162,16 @@ pub enum Injection {
     Auto,
     /// The image brings it along.
     None,
+}
+
+/// What becomes of the agent when the rollout fails because of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum OnFailure {
+    /// It stays, and status says why it fails.
+    #[default]
+    Keep,
+    /// It is taken out again.
+    Revert,
 }
 
 /// When an image is pulled.
@@ -186,6 +201,9 @@ pub struct TargetStatus {
     /// Addresses behind the Service, from its EndpointSlices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoints: Option<EndpointCount>,
+    /// The agent in the pods, if Covergence put it there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentStatus>,
     /// Generation of the spec that this status speaks of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
@@ -205,6 +223,20 @@ pub struct EndpointCount {
     pub ready: i32,
     /// All of them.
     pub total: i32,
+}
+
+/// The agent in the pods. One value for server-side apply, as [`EndpointCount`] is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-kubernetes-map-type" = "atomic"))]
+pub struct AgentStatus {
+    /// The image that brings it, as the pods ask for it.
+    pub image: String,
+    /// Its version, as a pod of the present rollout has told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// `sha256:<hex>` of its jar, as a pod of the present rollout has told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 /// Where a Target stands.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::{join_all, try_join_all};
 use http::Request;
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::api::core::v1::{Namespace, Pod};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroupList, APIResourceList};
 use kube::core::ApiResource;
@@ -72,6 +72,17 @@ impl Kind {
         Self {
             resource,
             scope: Scope::Cluster,
+            listable: true,
+            watchable: true,
+        }
+    }
+
+    /// The built-in kind Pod.
+    pub fn pod() -> Self {
+        let resource = ApiResource::erase::<Pod>(&());
+        Self {
+            resource,
+            scope: Scope::Namespaced,
             listable: true,
             watchable: true,
         }

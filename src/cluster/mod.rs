@@ -12,6 +12,7 @@ mod identity;
 mod kinds;
 mod leases;
 mod members;
+mod pod_states;
 mod pods;
 mod read;
 mod release;

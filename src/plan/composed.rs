@@ -15,7 +15,7 @@ use crate::render::{AgentImage, Composed, Desired, Target, compose};
 /// object.
 ///
 /// A Target that will not be as the source says has no say: one that a policy holds back or that belongs to others, and
-/// one that is to be left alone and is not there. Neither has it in a Deployment that is left alone.
+/// one that is to be left alone and is not there. Nor has one whose agent was taken out again after a rollout failed. Neither has it in a Deployment that is left alone.
 pub fn compose_agents(
     desired: &mut [Desired],
     known: &Known,
@@ -43,7 +43,9 @@ pub fn compose_agents(
     let kept = |it: &&Desired| leaves_alone(&it.object, known.live(&it.id)).is_some();
     let kept = of_kind(GroupKind::new("apps", "Deployment")).filter(kept);
     let kept: BTreeSet<&ObjectId> = kept.map(|it| &it.id).collect();
-    targets.retain(|target| !kept.contains(&target.deployment_id()));
+    targets.retain(|target| {
+        !kept.contains(&target.deployment_id()) && !known.reverted.contains(&target.id())
+    });
     compose(desired, &targets, image)
 }
 

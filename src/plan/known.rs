@@ -28,6 +28,8 @@ pub struct Known {
     pub unreadable: BTreeMap<ObjectId, String>,
     /// Deployments that Targets refer to.
     pub deployments: BTreeMap<ObjectId, Deployment>,
+    /// Targets of the source whose agents were taken out again because a rollout failed with them.
+    pub reverted: BTreeSet<ObjectId>,
     /// Metadata of Deployments that Targets refer to, or that carry an agent that was put in.
     pub carriers: BTreeMap<ObjectId, Arc<Live>>,
     /// Services and NetworkPolicies that are ours, or that have a name that we need.

@@ -21,6 +21,7 @@ mod policies;
 mod preview;
 mod reach;
 mod record;
+mod rollout;
 mod serve;
 mod settings;
 mod survey;
@@ -39,6 +40,7 @@ pub use overview::{
 };
 pub use planning::{Planned, install_kinds, make_plan, plan_loaded};
 pub use preview::preview;
+pub use rollout::Insight;
 pub use serve::{Served, Terms, clear_away, serve};
 pub use settings::{Settings, applyset_id};
 pub use survey::Survey;

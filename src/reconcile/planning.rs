@@ -9,14 +9,14 @@ use super::parent::{check_tooling, other_source};
 use super::policies::{Judge, Judged};
 use super::survey::survey;
 use super::{Access, Settings, Survey, execute};
-use crate::api::{GroupKind, crds};
+use crate::api::{GroupKind, ObjectId, crds};
 use crate::cluster::{Cluster, ClusterError};
 use crate::load::{Diagnostic, Loaded, Severity, Snapshot, add_excerpts, keep_most, load};
 use crate::plan::{
     Inputs, Plan, PruneRules, build, compose_agents, hold_denied, index, withhold_prunes,
 };
 use crate::policy::{Gathered, Report, gather};
-use crate::render::Desired;
+use crate::render::{Desired, Target};
 
 /// A plan and all that it was made from.
 pub struct Planned {
@@ -75,6 +75,7 @@ pub async fn plan_loaded(
         gather(loaded, snapshot, asked, &settings.limits, namespace)
     });
     let mut survey = survey(access, &documents, settings).await?;
+    survey.known.reverted = reverted(access.sync, &survey, settings).await?;
     check_tooling(survey.parent.as_ref())?;
     let mut diagnostics = snapshot.diagnostics.clone();
     diagnostics.extend(faults);
@@ -132,6 +133,36 @@ pub async fn plan_loaded(
         revision: snapshot.revision.clone(),
         approval,
     })
+}
+
+/// Finds the source's Targets whose agents were taken out again, as the cluster has them; one that is to be otherwise from now
+/// on is none. Those that this run does not serve are the controller's to know.
+async fn reverted(
+    cluster: &Cluster,
+    survey: &Survey,
+    settings: &Settings,
+) -> Result<BTreeSet<ObjectId>, ClusterError> {
+    let Survey { desired, known, .. } = survey;
+    let of_kind = desired
+        .iter()
+        .filter(|it| it.id.group_kind == Target::group_kind());
+    let targets = of_kind.filter_map(|it| Target::from_json(&it.object).ok());
+    let mut reverted = BTreeSet::new();
+    // Of those that never are, nothing need be known.
+    for target in targets.filter(Target::may_be_reverted) {
+        let is_it = |live: &Target| live.spec == target.spec && live.reverted().is_some();
+        let is_it = if settings.serve_targets {
+            known.targets.get(&target.id()).is_some_and(is_it)
+        } else {
+            let seen = cluster.target(&target.namespace, &target.name).await?;
+            let live = seen.as_ref().and_then(|seen| seen.target.as_ref().ok());
+            live.is_some_and(is_it)
+        };
+        if is_it {
+            reverted.insert(target.id());
+        }
+    }
+    Ok(reverted)
 }
 
 /// Puts the agents of Targets into Deployments, and judges all that the source asks for. A Target that is denied gets no

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use super::Done;
 use super::execute::Execution;
+use super::rollout::Insight;
 use super::survey::{id_of, target_needs};
 use super::targets::{Facts, TargetReport, report_targets};
 use crate::api::names::{API_VERSION, TARGET};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{
     AgentImages, AgentRecord, Agents, Inputs, Known, Live, Plan, PruneRules, Step, build,
-    give_up_agents, index,
+    deployment_of, give_up_agents, index,
 };
 use crate::render::{Composed, Target};
 
@@ -31,6 +32,8 @@ pub struct Served {
     pub plan: Plan,
     /// What became of that.
     pub done: Vec<Done>,
+    /// What was found out of its rollout, for the next time.
+    pub insight: Insight,
     /// Its status, and why it could not be written, if so; nothing when the Target is going.
     pub report: Option<(TargetReport, Option<ClusterError>)>,
 }
@@ -55,13 +58,14 @@ async fn others(
 /// Puts a Target's agent where it belongs, makes what the Target brings about as it is to be, and writes its status when it
 /// is another than before.
 ///
-/// `adjust` may take steps back before they are done.
+/// `adjust` may take steps back before they are done; `insight` is what was found out the last time.
 ///
 /// # Errors
 /// When the server cannot be asked.
 pub async fn serve(
     cluster: &Cluster,
     target: Target,
+    insight: Insight,
     terms: Terms<'_>,
     now: &str,
     adjust: impl FnOnce(&mut Plan),
@@ -75,9 +79,11 @@ pub async fn serve(
             .carriers
             .insert(id_of(&Kind::deployment(), &live), live);
     }
-    known.targets.insert(target.id(), target);
+    known.targets.insert(target.id(), target.clone());
     target_needs(cluster, &mut kinds, &mut known).await?;
     let index = index(&[]);
+    let deployment = deployment_of(&target, &index, &known);
+    let insight = insight.of(cluster, &target, deployment.as_ref()).await?;
     let mut plan = build(&Inputs {
         desired: &[],
         index: &index,
@@ -102,6 +108,7 @@ pub async fn serve(
         cluster_domain: terms.cluster_domain,
         agent_image: &terms.images.default,
         composed: &Composed::new(),
+        insight: &insight,
         others: &others,
         concurrency: 1,
         now,
@@ -111,6 +118,7 @@ pub async fn serve(
         report: reports.pop(),
         plan,
         done,
+        insight,
     })
 }
 
@@ -141,6 +149,7 @@ pub async fn clear_away(
     Ok(Served {
         done: execute(cluster, &plan, &mut kinds).await?,
         plan,
+        insight: Insight::default(),
         report: None,
     })
 }

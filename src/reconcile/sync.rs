@@ -12,7 +12,7 @@ use super::inventory::Inventory;
 use super::parent::{keep_inventory, other_source, read_parent};
 use super::targets::{Facts as TargetFacts, TargetReport, report_targets};
 use super::wait::{Unhealthy, Waiting, wait_until_current};
-use super::{Access, Done, Outcome, Planned, Settings, Survey, Waits, record};
+use super::{Access, Done, Insight, Outcome, Planned, Settings, Survey, Waits, record};
 use crate::api::ObjectId;
 use crate::api::digest::sha256;
 use crate::api::names::{API_VERSION, SYNC};
@@ -276,6 +276,7 @@ async fn tend_targets(
         cluster_domain: &run.settings.cluster_domain,
         agent_image: &run.settings.agent_image,
         composed: &survey.composed,
+        insight: &Insight::default(),
         others: &plan.targets,
         concurrency: run.settings.concurrency,
         now: run.now,

@@ -6,10 +6,11 @@ use futures_util::{StreamExt, stream};
 use serde::Serialize;
 
 use super::endpoints::endpoint_counts;
+use super::rollout::Insight;
 use super::{Done, Outcome};
 use crate::api::condition::{ConditionStatus, Finding};
 use crate::api::names::{API_VERSION, TARGET};
-use crate::api::target::{Phase, TargetStatus};
+use crate::api::target::{AgentStatus, Phase, TargetStatus};
 use crate::api::{GroupKind, ObjectId};
 use crate::cluster::{Cluster, ClusterError, Kinds};
 use crate::plan::{Body, Index, Known, Plan, Step, child_id, deployment_of};
@@ -59,6 +60,8 @@ pub struct Facts<'a> {
     pub agent_image: &'a AgentImage,
     /// What became of the agents of the source's Targets in the source's Deployments.
     pub composed: &'a Composed,
+    /// What was found out of the rollout of the one Target that is served.
+    pub insight: &'a Insight,
     /// Targets that may refer to the same Deployments.
     pub others: &'a [Target],
     /// Domain of the cluster's Services.
@@ -102,6 +105,10 @@ pub async fn report_targets(
         .into_iter()
         .map(|target| {
             let deployment = deployment_of(&target, facts.index, known);
+            let deployment = deployment.map(|it| {
+                let diagnosis = facts.insight.diagnosis(&it).cloned();
+                it.diagnosed(diagnosis.as_ref())
+            });
             State {
                 agent: agent(facts, &target, deployment.as_ref()),
                 intent: intent(&target, deployment.as_ref(), &services),
@@ -137,7 +144,7 @@ pub async fn report_targets(
             }
             Intent::Other(state) => state,
         };
-        let status = status(
+        let mut status = status(
             &target,
             deployment.as_ref(),
             agent.as_ref(),
@@ -146,6 +153,7 @@ pub async fn report_targets(
             facts.cluster_domain,
             facts.now,
         );
+        status.agent = deployment.and_then(|it| in_pods(facts, &target, &it));
         write(facts, target, status)
     };
     let writes: Vec<_> = states.into_iter().map(write).collect();
@@ -194,6 +202,14 @@ fn present(target: &Target, results: &Results<'_>) -> Option<Target> {
     Some(target)
 }
 
+/// Says which agent a Target's pods have.
+fn in_pods(facts: &Facts<'_>, target: &Target, deployment: &Deployment) -> Option<AgentStatus> {
+    let before = target.live.as_ref();
+    let before = before.and_then(|live| live.status.agent.as_ref());
+    let told = facts.insight.agent_of(deployment).or(before);
+    target.wants_agent().then(|| deployment.agent(told))?
+}
+
 /// Finds out how it stands with a Target's agent, where that is to be put into a Deployment that is there.
 fn agent(
     facts: &Facts<'_>,
@@ -208,7 +224,10 @@ fn agent(
         Some(_) => None,
         None => rival(target, facts.others.iter(), is_composed),
     };
-    let refused = rival.map(AgentState::Refused);
+    // It holds whatever becomes of taking it out.
+    let reverted = target.reverted().map(str::to_owned);
+    let reverted = reverted.map(AgentState::Reverted);
+    let refused = reverted.or_else(|| rival.map(AgentState::Refused));
     let refused = refused.or_else(|| hindered(facts, &target.deployment_id()));
     Some(refused.unwrap_or_else(|| {
         let composed = is_composed(target);

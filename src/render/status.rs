@@ -1,10 +1,14 @@
 //! A Target's status from what was rendered and what became of it.
 
 use super::injection::AgentState;
+use super::rollout::Rollout;
 use super::service::{NoService, endpoint};
-use super::target::{Deployment, Rollout, Target};
+use super::target::{Deployment, Target};
 use crate::api::condition::{ConditionStatus, Finding, conditions};
 use crate::api::target::{EndpointCount, Phase, TargetStatus};
+
+/// Type of the condition that says how it stands with the agent.
+pub const AGENT_INJECTED: &str = "AgentInjected";
 
 /// What became of the Service that was rendered, or why none was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +60,7 @@ pub fn status(
             ServiceState::Applied(count) => *count,
             _ => None,
         },
+        agent: None,
         observed_generation: generation,
         conditions: conditions(findings, previous, generation, now),
     }
@@ -79,7 +84,16 @@ fn previous_replicas(target: &Target) -> i32 {
 
 /// Tells whether the pods of the current template have an agent: one that we put there, or one that their image brings.
 fn has_agent(agent: Option<&AgentState>) -> bool {
-    matches!(agent, None | Some(AgentState::InPlace { .. }))
+    match agent {
+        None | Some(AgentState::InPlace { .. } | AgentState::Fails(_)) => true,
+        Some(
+            AgentState::Coming
+            | AgentState::LeftToController
+            | AgentState::Reverted(_)
+            | AgentState::Hindered(..)
+            | AgentState::Refused(_),
+        ) => false,
+    }
 }
 
 fn phase(
@@ -91,7 +105,10 @@ fn phase(
     let permanent = matches!(
         service,
         ServiceState::Failed(..) | ServiceState::Absent(NoService::SelectorNotExpressible { .. })
-    ) || matches!(agent, Some(AgentState::Refused(_)));
+    ) || matches!(
+        agent,
+        Some(AgentState::Refused(_) | AgentState::Reverted(_))
+    );
     match rollout {
         _ if !enabled => Phase::Disabled,
         None => Phase::Pending,
@@ -113,7 +130,7 @@ fn ready(
 ) -> Finding {
     use ConditionStatus::{False, True};
     use ServiceState::{Absent, Applied, Failed};
-    let in_the_way = |agent: &&AgentState| !matches!(agent, AgentState::InPlace { .. });
+    let in_the_way = |agent: &&AgentState| !has_agent(Some(agent));
     let name = &target.spec.deployment_ref.name;
     let (status, reason, message) = match (phase, service) {
         (Phase::Pending, _) if rollout.is_none() => {
@@ -135,12 +152,25 @@ fn ready(
             (False, reason, message)
         }
         (Phase::Pending | Phase::Failed, _) => {
-            let stalled = rollout.and_then(|rollout| rollout.stalled.clone());
-            (False, "RolloutFailed", stalled.unwrap_or_default())
+            let stalled = rollout.and_then(|rollout| rollout.stalled.as_ref());
+            let why = stalled.map(|why| format!(": {why}")).unwrap_or_default();
+            let message = format!("the rollout of Deployment {name} has failed{why}");
+            (False, "RolloutFailed", message)
+        }
+        (Phase::Injecting, _) if rollout.is_some_and(|it| it.paused) => {
+            let message = format!(
+                "Deployment {name} is paused, so that its rollout does not go on (kubectl -n {} rollout resume deployment/{name})",
+                target.namespace
+            );
+            (False, "DeploymentPaused", message)
         }
         (Phase::Injecting, _) => {
             let message = format!("Deployment {name} is rolling out");
             (False, "RolloutInProgress", message)
+        }
+        (Phase::Instrumented, _) if rollout.is_some_and(|it| it.wanted == 0) => {
+            let message = format!("Deployment {name} is scaled to zero");
+            (False, "ScaledToZero", message)
         }
         (Phase::Instrumented, Applied(Some(EndpointCount { total: 0, .. }))) => {
             let message = "no pod is behind the Service yet".to_owned();
@@ -201,7 +231,7 @@ fn agent_injected(
         (Some(_), Some(agent)) => (False, agent.words(name)),
     };
     Finding {
-        type_: "AgentInjected",
+        type_: AGENT_INJECTED,
         status,
         reason,
         message,

@@ -2,14 +2,15 @@
 
 use serde_json::json;
 
+use super::rollout::Rollout;
 use super::status::{ServiceState, drift, status};
-use super::target::Rollout;
 use super::{
-    AgentImage, AgentPatch, AgentState, Deployment, LiveTarget, NotInjected, PodShape, Target,
+    AgentImage, AgentPatch, AgentState, Deployment, Diagnosis, LiveTarget, NotInjected, PodShape,
+    Stalled, Target,
 };
 use super::{agent_patch, coverage_service};
 use crate::api::condition::ConditionStatus;
-use crate::api::target::{EndpointCount, Phase, TargetSpec, TargetStatus};
+use crate::api::target::{EndpointCount, OnFailure, Phase, TargetSpec, TargetStatus};
 
 fn target(coverage_service: bool, enabled: bool) -> Target {
     let spec: TargetSpec = serde_json::from_value(json!({
@@ -36,7 +37,7 @@ fn deployment(wanted: i32, updated: i32, available: i32, all: i32) -> Deployment
             available,
             all,
             observed: true,
-            stalled: None,
+            ..Rollout::default()
         },
         ..Deployment::default()
     }
@@ -311,6 +312,137 @@ fn what_was_planned_counts_more_than_what_others_made_of_the_pods() {
     deployment.pod = pod.into();
     let state = AgentState::of(&target, &deployment, true, Some(&planned), &image);
     assert!(matches!(state, AgentState::InPlace { composed: true, .. }));
+}
+
+/// A Target that wants the agent, and says what becomes of it when it fails.
+fn failing(on_failure: &str, points_to_agent: bool) -> (Target, Deployment) {
+    let mut target = target(true, true);
+    let coverage = json!({ "enabled": true, "onFailure": on_failure });
+    target.spec.agents.coverage = serde_json::from_value(coverage).unwrap();
+    target.live = Some(LiveTarget {
+        generation: Some(7),
+        ..LiveTarget::default()
+    });
+    let mut object =
+        json!({ "spec": { "template": { "spec": { "containers": [{ "name": "app" }] } } } });
+    let patch = agent_patch(&target, &PodShape::read(&object), &AgentImage::default()).unwrap();
+    AgentPatch::compose(&patch, &mut object);
+    let mut deployment = Deployment {
+        pod: PodShape::read(&object).into(),
+        ..deployment(2, 1, 2, 3)
+    };
+    deployment.rollout.stalled = Some(Stalled::DeadlineExceeded);
+    let diagnosis = Diagnosis {
+        words: "it is broken".into(),
+        hint: Some("see there".into()),
+        agent: points_to_agent,
+        settled: true,
+    };
+    (target, deployment.diagnosed(Some(&diagnosis)))
+}
+
+fn ready_and_injected(status: &TargetStatus) -> [(&str, &str); 2] {
+    [0, 2].map(|i| {
+        let condition = &status.conditions[i];
+        (&*condition.reason, &*condition.message)
+    })
+}
+
+#[test]
+fn a_rollout_that_fails_is_told_and_only_an_agent_to_blame_is_reverted() {
+    let failed = "the rollout of Deployment pet has failed: it is broken; see there";
+    let in_place = "the pods get the agent with the manifest of Deployment pet";
+    let fails = "Deployment pet does not roll out with the agent: it is broken; see there";
+    let reverted = "the agent is taken out of Deployment pet again, whose rollout failed with it: it is broken; it is tried again when the spec of this ClosureJVMTarget changes";
+    for (on_failure, agent, ready, injected) in [
+        (
+            "Keep",
+            true,
+            ("RolloutFailed", failed),
+            ("AgentFails", fails),
+        ),
+        (
+            "Keep",
+            false,
+            ("RolloutFailed", failed),
+            ("Composed", in_place),
+        ),
+        (
+            "Revert",
+            true,
+            ("Reverted", reverted),
+            ("Reverted", reverted),
+        ),
+        (
+            "Revert",
+            false,
+            ("RolloutFailed", failed),
+            ("Composed", in_place),
+        ),
+    ] {
+        let (target, deployment) = failing(on_failure, agent);
+        let status = judge(&target, Some(&deployment), 1);
+        assert_eq!(status.phase, Some(Phase::Failed));
+        assert_eq!(ready_and_injected(&status), [ready, injected]);
+    }
+}
+
+#[test]
+fn what_was_reverted_stays_so_until_something_else_is_asked_for() {
+    let (mut target, deployment) = failing("Revert", true);
+    let status = judge(&target, Some(&deployment), 1);
+    let live = target.live.as_mut().unwrap();
+    live.status = status;
+    assert!(target.reverted().unwrap().contains("it is broken"));
+    let mut kept = target.clone();
+    kept.spec.agents.coverage.on_failure = OnFailure::Keep;
+    assert_eq!(kept.reverted(), None);
+    target.live.as_mut().unwrap().generation = Some(8);
+    assert_eq!(target.reverted(), None);
+}
+
+#[test]
+fn c27_a_deployment_that_is_scaled_paused_or_not_seen_yet() {
+    let mut target = target(true, true);
+    let reason = |target: &Target, deployment: &Deployment| {
+        let status = judge(target, Some(deployment), 2);
+        let ready = &status.conditions[0];
+        (
+            status.phase.unwrap(),
+            ready.reason.clone(),
+            status.instrumented_replicas.unwrap(),
+        )
+    };
+    let zero = deployment(0, 0, 0, 0);
+    let told = |phase, reason: &str, instrumented| (phase, reason.to_owned(), instrumented);
+    assert_eq!(
+        reason(&target, &zero),
+        told(Phase::Instrumented, "ScaledToZero", 0)
+    );
+    let mut paused = deployment(2, 0, 2, 2);
+    paused.rollout.paused = true;
+    assert_eq!(
+        reason(&target, &paused),
+        told(Phase::Injecting, "DeploymentPaused", 0)
+    );
+    // Scaled from 2 to 7 a moment ago: two have it as before. Of a first rollout nothing is known yet.
+    let mut scaled = deployment(7, 2, 2, 2);
+    scaled.rollout.observed = false;
+    assert_eq!(
+        reason(&target, &scaled),
+        told(Phase::Injecting, "RolloutInProgress", 0)
+    );
+    target.live = Some(LiveTarget {
+        status: TargetStatus {
+            instrumented_replicas: Some(2),
+            ..TargetStatus::default()
+        },
+        ..LiveTarget::default()
+    });
+    assert_eq!(
+        reason(&target, &scaled),
+        told(Phase::Injecting, "RolloutInProgress", 2)
+    );
 }
 
 #[test]

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::injection::PodShape;
-use crate::api::target::{Injection, TargetSpec, TargetStatus};
+use super::diagnosis::{Diagnosis, carrier};
+use super::injection::{PodShape, REVERTED};
+use super::rollout::{Rollout, Stalled};
+use super::status::AGENT_INJECTED;
+use crate::api::target::{AgentStatus, Injection, OnFailure, TargetSpec, TargetStatus};
 use crate::api::{GroupKind, ObjectId, names, read_spec};
 
 /// A `ClosureJVMTarget` from a source or from the cluster.
@@ -131,6 +134,22 @@ impl Target {
         set.is_some() && set == deployment.applyset.as_ref()
     }
 
+    /// Tells whether its agent is taken out again when its rollout fails.
+    pub fn may_be_reverted(&self) -> bool {
+        self.wants_agent() && self.spec.agents.coverage.on_failure == OnFailure::Revert
+    }
+
+    /// What is said of its agent, where that was taken out again because its rollout failed and nothing else has been asked
+    /// for since.
+    pub fn reverted(&self) -> Option<&str> {
+        let live = self.live.as_ref().filter(|_| self.may_be_reverted())?;
+        let mut conditions = live.status.conditions.iter();
+        let injected = conditions.find(|it| it.type_ == AGENT_INJECTED && it.reason == REVERTED)?;
+        let of_this_spec =
+            live.generation.is_some() && injected.observed_generation == live.generation;
+        of_this_spec.then_some(&injected.message)
+    }
+
     /// Names the Deployment it refers to.
     pub fn deployment_id(&self) -> ObjectId {
         ObjectId {
@@ -166,23 +185,6 @@ pub struct Deployment {
     pub rollout: Rollout,
 }
 
-/// A Deployment's rollout.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rollout {
-    /// Replicas that are wanted.
-    pub wanted: i32,
-    /// Replicas of the current template.
-    pub updated: i32,
-    /// Replicas that are available.
-    pub available: i32,
-    /// All replicas, also of earlier templates.
-    pub all: i32,
-    /// Whether the Deployment controller has seen the current spec.
-    pub observed: bool,
-    /// Why it will not go on by itself, if so.
-    pub stalled: Option<String>,
-}
-
 fn applyset_of(object: &Value) -> Option<String> {
     let labels = object.pointer("/metadata/labels")?;
     Some(labels.get(names::APPLYSET_PART_OF)?.as_str()?.to_owned())
@@ -195,29 +197,29 @@ impl Deployment {
         (!going).then(|| Self::from_json(object))
     }
 
+    /// With what was found out of a rollout that does not go on.
+    pub fn diagnosed(mut self, diagnosis: Option<&Diagnosis>) -> Self {
+        if let Some(diagnosis) = diagnosis.filter(|_| self.rollout.stalled.is_some()) {
+            self.rollout.stalled = Some(Stalled::Diagnosed(Box::new(diagnosis.clone())));
+        }
+        self
+    }
+
+    /// Says which agent its pods have, if it was put into them; `told` is what a pod of this template has said of it, or of
+    /// one before that had the same image.
+    pub fn agent(&self, told: Option<&AgentStatus>) -> Option<AgentStatus> {
+        carrier(&self.pod)?;
+        let mut init = self.pod.init_containers.iter();
+        let image = &init.find(|it| it.name == names::AGENT)?.image;
+        let told = told.filter(|told| told.image == *image);
+        Some(told.cloned().unwrap_or_else(|| AgentStatus {
+            image: image.clone(),
+            ..AgentStatus::default()
+        }))
+    }
+
     /// Reads a Deployment from a manifest (no status: nothing has rolled out yet) or a live object.
     pub fn from_json(object: &Value) -> Self {
-        let int = |pointer: &str| object.pointer(pointer).and_then(Value::as_i64);
-        let count = |pointer: &str| {
-            int(pointer)
-                .and_then(|n| i32::try_from(n).ok())
-                .unwrap_or(0)
-        };
-        let generation = int("/metadata/generation");
-        let conditions = object
-            .pointer("/status/conditions")
-            .and_then(Value::as_array);
-        let stalled = conditions.into_iter().flatten().find_map(|condition| {
-            let text = |field| {
-                condition
-                    .get(field)
-                    .and_then(Value::as_str)
-                    .unwrap_or_default()
-            };
-            let failed = text("type") == "ReplicaFailure" && text("status") == "True"
-                || text("type") == "Progressing" && text("reason") == "ProgressDeadlineExceeded";
-            failed.then(|| text("message").to_owned())
-        });
         Self {
             selector: object
                 .pointer("/spec/selector")
@@ -225,35 +227,7 @@ impl Deployment {
                 .unwrap_or_default(),
             pod: Arc::new(PodShape::read(object)),
             applyset: applyset_of(object),
-            rollout: Rollout {
-                // The API's default is one replica.
-                wanted: int("/spec/replicas")
-                    .and_then(|n| i32::try_from(n).ok())
-                    .unwrap_or(1),
-                updated: count("/status/updatedReplicas"),
-                available: count("/status/availableReplicas"),
-                all: count("/status/replicas"),
-                observed: generation.is_some() && int("/status/observedGeneration") >= generation,
-                stalled,
-            },
+            rollout: Rollout::read(object),
         }
-    }
-}
-
-impl Rollout {
-    /// Replicas that run the current template and are available, as far as counts can tell.
-    ///
-    /// `availableReplicas` counts old pods as well, so that in mid-rollout only those above the old ones are sure.
-    pub fn instrumented(&self) -> i32 {
-        let old = (self.all - self.updated).max(0);
-        (self.available - old).clamp(0, self.updated.max(0))
-    }
-
-    /// Whether every wanted replica runs the current template and is available, and no other runs.
-    pub fn is_complete(&self) -> bool {
-        self.observed
-            && self.updated >= self.wanted
-            && self.all == self.updated
-            && self.available == self.updated
     }
 }

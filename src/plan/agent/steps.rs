@@ -56,6 +56,9 @@ fn why_not(target: &Target, is_composed: bool) -> Option<&'static str> {
     let coverage = &target.spec.agents.coverage;
     match coverage.injection {
         _ if !coverage.enabled => Some("the agent is taken out: coverage is switched off"),
+        _ if target.reverted().is_some() => {
+            Some("the agent is taken out: the rollout has failed with it")
+        }
         Injection::None => Some("the agent is taken out: the image brings one along"),
         Injection::Auto => is_composed.then_some("the agent is left to the manifest, which has it"),
     }

@@ -15,7 +15,7 @@ use crate::api::target::{Phase, TargetStatus};
 use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState};
 use crate::plan::{Body, Plan, child_id, hold_back};
 use crate::reconcile::{Outcome, Served, Terms, clear_away, now, serve};
-use crate::render::Target;
+use crate::render::{AGENT_INJECTED, REVERTED, Target};
 
 /// Looks at a Target and does what is to be done.
 pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
@@ -29,6 +29,7 @@ pub async fn reconcile(context: Arc<Context>, job: Job<Name>) -> Again {
 async fn look(context: &Context, name: &Name) -> Again {
     if !context.looks_after_target(name) {
         context.tended.forget_failures(name);
+        context.tended.forget_rollout(name);
         return None;
     }
     let cluster = context.guarded(&context.cluster, name.target_shard());
@@ -40,15 +41,20 @@ async fn look(context: &Context, name: &Name) -> Again {
     };
     let looked = match found {
         Ok(Found::There(target)) => tend(context, &cluster, name, *target).await,
-        Ok(Found::Gone) => clear_up(context, &cluster, name).await,
-        Ok(Found::LeftAlone) => Ok(true),
+        Ok(gone_or_left) => {
+            context.tended.forget_rollout(name);
+            match gone_or_left {
+                Found::Gone => clear_up(context, &cluster, name).await,
+                _ => Ok(true),
+            }
+        }
         Err(error) => Err(error),
     };
     context.metrics.target_reconciled(begin.elapsed());
     match looked {
         Ok(true) => {
             context.tended.forget_failures(name);
-            context.tended.next_repair(&its)
+            context.tended.next_look(name, &its)
         }
         // Another replica looks after it now, and tries.
         Err(ClusterError::NotOurs) => None,
@@ -127,8 +133,16 @@ async fn tend(
             context.metrics.drifted(&step.id.group_kind);
         }
     };
-    let Served { plan, done, report } =
-        serve(cluster, target, terms, &now().to_string(), peace).await?;
+    let (id, was_reverted) = (target.id(), target.reverted().is_some());
+    let insight = context.tended.insight(name);
+    let now = now().to_string();
+    let Served {
+        plan,
+        done,
+        insight,
+        report,
+    } = serve(cluster, target, insight, terms, &now, peace).await?;
+    context.tended.keep_insight(name, insight);
     let mut good = plan.unreadable.is_empty();
     for (id, why) in &plan.unreadable {
         warn!(object = %id, "it gets no Service: {why}");
@@ -171,6 +185,10 @@ async fn tend(
     let Some((report, written)) = report else {
         return Ok(good);
     };
+    if written.is_none() && !was_reverted && is_reverted(&report.status) {
+        // What has to be done for that begins with what status says. Nobody is left to be told when this fails.
+        let _ = context.written.send(id);
+    }
     if let Some(Condition {
         reason, message, ..
     }) = failure(&report.status)
@@ -179,6 +197,12 @@ async fn tend(
         recorder.record(&about, EventType::Warning, reason, message);
     }
     written.map_or(Ok(good), Err)
+}
+
+/// Tells whether the agent is taken out again because the rollout failed with it.
+fn is_reverted(status: &TargetStatus) -> bool {
+    let mut conditions = status.conditions.iter();
+    conditions.any(|c| c.type_ == AGENT_INJECTED && c.reason == REVERTED)
 }
 
 /// Why a Target is not served, unless that is only a matter of time.

@@ -192,6 +192,7 @@ impl Triggers {
             && let Ok(target) = &seen.target
         {
             self.targets.note(target);
+            self.reverted(target);
         }
         self.look_at_campaigns(&name);
         self.look_at_targets(self.targets.beside(&name));
@@ -212,6 +213,15 @@ impl Triggers {
     fn look_at_campaigns(&self, target: &Name) {
         for name in self.campaigns.to(target) {
             self.context.campaigns.add(name.clone(), Why::Look);
+        }
+    }
+
+    /// The Sync that has put an agent into a Deployment takes it out again when the rollout has failed with it.
+    fn reverted(&self, target: &Target) {
+        let live = target.live.as_ref().filter(|_| target.reverted().is_some());
+        let set = live.and_then(|live| live.applyset.as_ref());
+        if let Some((sync, _)) = set.and_then(|set| self.context.entry_of_set(set)) {
+            self.context.syncs.add(sync, Why::Look);
         }
     }
 

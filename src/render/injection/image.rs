@@ -67,9 +67,30 @@ pub(super) fn init_container(image: &AgentImage, pod_runs_as_root: bool) -> Valu
     container
 }
 
-/// Enough to copy a file of 300 kB.
+/// What the init container asks for, which is enough to copy a file of 300 kB.
+const RESOURCES: [(&str, &str); 3] = [
+    ("cpu", "100m"),
+    ("memory", "64Mi"),
+    ("ephemeral-storage", "32Mi"),
+];
+
 fn resources() -> Value {
-    json!({ "cpu": "100m", "memory": "64Mi", "ephemeral-storage": "32Mi" })
+    RESOURCES.into_iter().collect()
+}
+
+/// Tells whether a LimitRange minds what the init container asks for. It names no container, but the resource and how much was
+/// asked of it (plugin/pkg/admission/limitranger).
+pub fn is_out_of_range(message: &str) -> bool {
+    RESOURCES.iter().any(|(resource, asked)| {
+        let of_resource = format!("{resource} usage per Container is ");
+        let mut faults = message.split(", ").zip(message.split(", ").skip(1));
+        faults.any(|(range, fault)| {
+            let said = fault.strip_prefix("but request is ");
+            let said = said.or_else(|| fault.strip_prefix("but limit is "));
+            let said = said.map(|it| it.trim_end_matches([']', '.']));
+            range.contains(&of_resource) && said == Some(asked)
+        })
+    })
 }
 
 /// Renders the volume.

@@ -1,10 +1,16 @@
 //! How it stands with the agent of a Target.
 
 use super::{AgentImage, AgentPatch, NotInjected, agent_patch};
-use crate::render::{Deployment, Target};
+use crate::api::names::TARGET;
+use crate::api::target::OnFailure;
+use crate::render::{Deployment, Stalled, Target};
 
 /// Reason of what only the controller does.
 pub const LEFT_TO_CONTROLLER: &str = "LeftToController";
+
+/// Reason of an agent that was taken out again because its rollout failed. It is read as well: it holds until another thing is
+/// asked for.
+pub const REVERTED: &str = "Reverted";
 
 /// How it stands with the agent of a Target whose Deployment is there.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +26,10 @@ pub enum AgentState {
     Coming,
     /// The Deployment is not in the Target's source: only the controller puts it there, who can take it out again.
     LeftToController,
+    /// The pods have it, and do not start because of it.
+    Fails(String),
+    /// The pods did not start because of it: it is out again, or goes. What is said of that.
+    Reverted(String),
     /// The Deployment cannot carry it.
     Refused(NotInjected),
     /// It could not be put there, or is not put there again: reason and message.
@@ -42,13 +52,31 @@ impl AgentState {
         };
         match patch {
             Err(no) => Self::Refused(no),
-            Ok(patch) if patch.runs_in(&deployment.pod) => Self::InPlace {
-                composed,
-                remark: patch.remark,
-            },
+            Ok(patch) if patch.runs_in(&deployment.pod) => Self::failed(target, deployment)
+                .unwrap_or(Self::InPlace {
+                    composed,
+                    remark: patch.remark,
+                }),
             Ok(_) if composed => Self::Coming,
             Ok(_) => Self::LeftToController,
         }
+    }
+
+    /// What becomes of an agent that the pods do not start with, if that is so.
+    fn failed(target: &Target, deployment: &Deployment) -> Option<Self> {
+        let Some(Stalled::Diagnosed(why)) = &deployment.rollout.stalled else {
+            return None;
+        };
+        let name = &target.spec.deployment_ref.name;
+        why.agent
+            .then(|| match target.spec.agents.coverage.on_failure {
+                OnFailure::Keep => Self::Fails(why.to_string()),
+                // That the pods are shown with is of no use when they are gone.
+                OnFailure::Revert => Self::Reverted(format!(
+                    "the agent is taken out of Deployment {name} again, whose rollout failed with it: {}; it is tried again when the spec of this {TARGET} changes",
+                    why.words
+                )),
+            })
     }
 
     /// Reason and message of a condition.
@@ -76,6 +104,12 @@ impl AgentState {
                 );
                 (LEFT_TO_CONTROLLER, message)
             }
+            Self::Fails(why) => {
+                let message =
+                    format!("Deployment {deployment} does not roll out with the agent: {why}");
+                ("AgentFails", message)
+            }
+            Self::Reverted(message) => (REVERTED, message.clone()),
             Self::Refused(no) => (no.reason(), no.to_string()),
             Self::Hindered(reason, message) => (*reason, message.clone()),
         }
