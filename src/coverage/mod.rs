@@ -17,11 +17,36 @@
 //!
 //! - A *string* is the number of its bytes (2 bytes), then [modified UTF-8](JavaStr).
 //! - *Probes* are the number of them as a varint (seven bits a byte, the least first, the high bit set in all bytes but the last),
-//!   then a bit for each in as few bytes as hold them, the least significant bit first.
+//!   then a bit for each in as few bytes as hold them, the least significant bit first; what is left of the last byte is zero.
 //! - A *class id* is a CRC-64 of the class file, so two builds of a class have two ids, and both are kept.
 //! - Classes of which nothing has run are not written.
 //!
 //! There is no other way to find the end of a block than to read it: `20` and all others occur inside of numbers and names.
+//!
+//! A file of one session and one class, byte by byte:
+//!
+//! ```text
+//! 01 c0c0 1007                   header
+//! 10 0005 7065742d31             session "pet-1"
+//!    0000000000000001              started 1 ms after the begin of 1970
+//!    0000000000000100              dumped 256 ms after it
+//! 11 0123456789abcdef            class 0123456789abcdef
+//!    0008 73686f702f506574         named "shop/Pet"
+//!    0a 05 02                      10 probes, of which the first, the third and the last were hit
+//! ```
+//!
+//! ```
+//! use covergence::coverage::{Limits, ReadError, read_exec};
+//!
+//! let file = b"\x01\xc0\xc0\x10\x07\
+//!     \x10\x00\x05pet-1\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01\x00\
+//!     \x11\x01\x23\x45\x67\x89\xab\xcd\xef\x00\x08shop/Pet\x0a\x05\x02";
+//! let store = read_exec(file, &Limits::default())?;
+//! let class = store.classes().next().unwrap();
+//! assert_eq!(class.name.to_string(), "shop/Pet");
+//! assert_eq!((class.probes.count(), class.probes.len()), (3, 10));
+//! # Ok::<(), ReadError>(())
+//! ```
 //!
 //! # Talking with an agent
 //!

@@ -69,6 +69,9 @@ fn strings_are_modified_utf8() {
         (b"\xe1\x80", 0),
         (b"abc\xf0\x9f\x90\x88", 3),
         (b"\xff", 0),
+        (b"shop/Pet/shop/P\0t", 15),
+        (b"shop/\0et/shop/Pet", 5),
+        (b"shop/Pet/shop/Pe\x80", 16),
     ] {
         assert_eq!(
             JavaStr::new(bytes).map_err(|malformed| malformed.at),
