@@ -217,7 +217,7 @@ fn the_crds_as_yaml_are_the_same() {
     let file = folder.path().join("crds.yaml");
     let yaml = covergence(&["crd"]).stdout;
     std::fs::write(&file, &yaml).unwrap();
-    assert_eq!(String::from_utf8(yaml).unwrap().matches("---\n").count(), 2);
+    assert_eq!(String::from_utf8(yaml).unwrap().matches("---\n").count(), 3);
     let read = covergence(&["render", file.to_str().unwrap(), "-o", "json"]);
     assert_eq!(read.status.code(), Some(0));
 }

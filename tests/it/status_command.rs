@@ -127,9 +127,13 @@ fn who_may_see_one_kind_is_told_what_is_missing() {
         let output = status(&ns, &["--as", &user]).run();
         (output.code == Some(0)).then_some(output.stdout)
     });
-    assert!(seen.contains("not seen: Sync (not allowed)"), "{seen}");
+    assert!(
+        seen.contains("not seen: ClosureJVMCampaign, Sync (not allowed)"),
+        "{seen}"
+    );
     let report = status(&ns, &["--as", &user, "-o", "json"]).ok().json();
-    assert_eq!(report["unseen"][0]["kind"], "Sync");
+    assert_eq!(report["unseen"][0]["kind"], "ClosureJVMCampaign");
+    assert_eq!(report["unseen"][1]["kind"], "Sync");
     // All namespaces are not his to list.
     let output = Run::on_lab(&["status", "-A", "--as", &user]).code(2);
     assert!(output.stderr.contains("not allowed"), "{output:?}");
