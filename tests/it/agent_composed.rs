@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::agent::{MARK, carries, has_agent, is_bare, pod, served};
 use crate::support::controller::{Setup, directory_sync};
 use crate::support::lab::eventually;
-use crate::support::manifest::{Change, deployment, injecting};
+use crate::support::manifest::{Change, deployment, target};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -50,7 +50,7 @@ fn a_deployment_that_comes_to_its_target_rolls_out_no_second_time() {
         let controller = served(&ns);
         let before = ns.get("deployments", "pet");
         drop(controller);
-        let source = Source::new().with("all.yaml", &[manifest.clone(), injecting("pet")]);
+        let source = Source::new().with("all.yaml", &[manifest.clone(), target("pet")]);
         let _controller = Setup {
             config: json!({ "agentImages": [] }),
             syncs: &[directory_sync(&ns.name, "it", &source, json!({}))],
@@ -73,7 +73,7 @@ fn a_deployment_that_comes_to_its_target_rolls_out_no_second_time() {
         );
 
         // The next commit takes it out, as if it had never been there.
-        let off = injecting("pet").set("/spec/agents/coverage/enabled", false);
+        let off = target("pet").set("/spec/agents/coverage/enabled", false);
         source.write("all.yaml", &[manifest.clone(), off]);
         let bare = is_bare(&ns, "pet");
         let env =
@@ -89,7 +89,7 @@ fn a_manifest_with_other_options_has_the_last_word() {
     ns.create("deployments", &with_options("-Xmx1g"));
     let controller = served(&ns);
     drop(controller);
-    let source = Source::new().with("all.yaml", &[with_options("-Xmx2g"), injecting("pet")]);
+    let source = Source::new().with("all.yaml", &[with_options("-Xmx2g"), target("pet")]);
     let _controller = Setup {
         syncs: &[directory_sync(
             &ns.name,
@@ -116,7 +116,7 @@ fn a_manifest_with_other_options_has_the_last_word() {
 fn without_a_controller_nothing_is_put_in() {
     let ns = Namespace::new("command");
     let before = ns.create("deployments", &quiet());
-    let source = Source::new().with("target.yaml", &[injecting("pet")]);
+    let source = Source::new().with("target.yaml", &[target("pet")]);
     ns.sync(&source).run();
     let condition = ns.condition("pet", "AgentInjected");
     assert_eq!(

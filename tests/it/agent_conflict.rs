@@ -6,7 +6,7 @@ use crate::support::agent::{carries, is_bare, pod, served, switch_off};
 use crate::support::audit::{Audit, is_quiet};
 use crate::support::controller::Setup;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{deployment, injecting};
+use crate::support::manifest::{deployment, target};
 use crate::support::namespace::Namespace;
 use crate::support::source::Source;
 
@@ -61,7 +61,7 @@ fn c28_what_another_tool_applies_is_left_to_it() {
     let audit = Audit::new("applied");
     ns.create("deployments", &deployment("pet"));
     let before = apply(&ns, "argocd-controller", "-Xmx1g");
-    ns.create("closurejvmtargets", &injecting("pet"));
+    ns.create("closurejvmtargets", &target("pet"));
     let _controller = Setup {
         user: Some(&audit.user),
         ..Setup::new(&[&ns.name])
@@ -106,7 +106,7 @@ fn what_a_sync_applies_is_left_to_it() {
     };
     let source = Source::new().with("pet.yaml", &[manifest]);
     ns.sync(&source).ok();
-    ns.create("closurejvmtargets", &injecting("pet"));
+    ns.create("closurejvmtargets", &target("pet"));
     let _controller = Setup::new(&[&ns.name]).start();
     is_in_conflict(&ns, "a Sync");
     assert_eq!(ns.get("deployments", "pet")["metadata"]["generation"], 1);

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::agent::{carries, is_bare, served};
 use crate::support::controller::Setup;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{deployment, injecting};
+use crate::support::manifest::{deployment, target};
 use crate::support::namespace::Namespace;
 
 fn event_about(ns: &Namespace, kind: &str, reason: &str) {
@@ -50,7 +50,7 @@ fn a_target_made_anew_takes_over_without_a_roll_out() {
     served(&ns).kill();
     let before = ns.get("deployments", "pet");
     ns.delete("closurejvmtargets", "pet");
-    let uid = ns.create("closurejvmtargets", &injecting("pet"))["metadata"]["uid"].clone();
+    let uid = ns.create("closurejvmtargets", &target("pet"))["metadata"]["uid"].clone();
     let _controller = Setup::new(&[&ns.name]).start();
     let after = eventually("the record names it", || {
         let live = ns.get("deployments", "pet");
@@ -87,7 +87,7 @@ fn c38_a_namespace_goes_at_once_with_and_without_a_controller() {
 fn killed_at_any_point_the_next_one_finishes() {
     let ns = Namespace::new("killed");
     let before = ns.create("deployments", &deployment("pet"));
-    ns.create("closurejvmtargets", &injecting("pet"));
+    ns.create("closurejvmtargets", &target("pet"));
     let seed = fastrand::u64(..);
     println!("kills at random: seed {seed}");
     let mut random = fastrand::Rng::with_seed(seed);

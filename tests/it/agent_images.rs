@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::agent::{carries, pod};
 use crate::support::controller::Setup;
 use crate::support::lab::eventually;
-use crate::support::manifest::{Change, deployment, injecting};
+use crate::support::manifest::{Change, deployment, target};
 use crate::support::namespace::Namespace;
 
 #[test]
@@ -15,7 +15,7 @@ fn a_target_gets_no_image_of_its_own_choice() {
     ns.create("deployments", &deployment("pet"));
     ns.create(
         "closurejvmtargets",
-        &injecting("pet").set("/spec/agents/coverage/image", image),
+        &target("pet").set("/spec/agents/coverage/image", image),
     );
     let controller = Setup::new(&[&ns.name]).start();
     let told = eventually("the image is refused", || {

@@ -8,11 +8,8 @@ use crate::support::agent::{
 };
 use crate::support::controller::Setup;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{Change, deployment, injecting, target_of};
+use crate::support::manifest::{Change, deployment, target, target_of};
 use crate::support::namespace::Namespace;
-
-/// Where a Target says that its image brings the agent.
-const INJECTION: &str = "/spec/agents/coverage/injection";
 
 const ENV: &str = "/spec/template/spec/containers/0";
 
@@ -69,7 +66,7 @@ fn what_was_there_is_there_again() {
         let before = ns.create("deployments", &manifest);
         let first = replica_sets(&ns, 1);
         let _controller = Setup::new(&[&ns.name]).start();
-        ns.create("closurejvmtargets", &injecting("pet"));
+        ns.create("closurejvmtargets", &target("pet"));
         let carrying = carries(&ns, "pet");
         assert_eq!(carrying["metadata"]["generation"], 2, "{what}");
         replica_sets(&ns, 2);
@@ -216,10 +213,7 @@ fn one_deployment_carries_the_agent_of_one_target() {
     let ns = Namespace::new("two");
     ns.create("deployments", &deployment("pet"));
     let _controller = served(&ns);
-    ns.create(
-        "closurejvmtargets",
-        &target_of("second", "pet").unset(INJECTION),
-    );
+    ns.create("closurejvmtargets", &target_of("second", "pet"));
     eventually("the second Target is refused", || {
         let condition = ns.condition("second", "AgentInjected");
         (condition["reason"] == "DeploymentTaken").then_some(())
@@ -246,7 +240,7 @@ fn the_agent_moves_to_another_container() {
     );
     let before = ns.create("deployments", &two);
     let _controller = Setup::new(&[&ns.name]).start();
-    ns.create("closurejvmtargets", &injecting("pet"));
+    ns.create("closurejvmtargets", &target("pet"));
     eventually("it must be said which", || {
         (ns.condition("pet", "AgentInjected")["reason"] == "ContainerAmbiguous").then_some(())
     });

@@ -7,7 +7,7 @@ use crate::support::audit::{Audit, is_quiet};
 use crate::support::controller::Setup;
 use crate::support::kubectl::kubectl;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{Change, deployment, injecting};
+use crate::support::manifest::{Change, deployment, target};
 use crate::support::namespace::Namespace;
 
 /// A Deployment as people apply it, with options of its own.
@@ -96,7 +96,7 @@ fn c27_an_autoscaler_scales_and_nothing_is_written_for_it() {
     let ns = Namespace::new("scaled");
     let audit = Audit::new("scaled");
     ns.create("deployments", &manifest());
-    ns.create("closurejvmtargets", &injecting("pet"));
+    ns.create("closurejvmtargets", &target("pet"));
     let _controller = Setup {
         user: Some(&audit.user),
         ..Setup::new(&[&ns.name])

@@ -3,6 +3,7 @@
 //! `triggers` says which Sync or Target has to be looked at, two queues bring them up one by one, and a unit (`sync`, `target`)
 //! does what is to be done, by the pipeline of the one-shot commands. Units remember little, and nothing that may not be lost.
 
+mod agent;
 mod backoff;
 mod configured;
 mod context;

@@ -5,15 +5,16 @@ use std::time::Instant;
 
 use tracing::{Instrument, error_span, info, warn};
 
+use super::agent::{deployment, tell_of_agent, told_of_agent};
 use super::context::Context;
 use super::name::Name;
 use super::queue::{Again, Job};
 use crate::api::condition::{Condition, ConditionStatus};
 use crate::api::names::TARGET;
 use crate::api::target::{Phase, TargetStatus};
-use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState, ObjectRef};
-use crate::plan::{AgentWish, Body, Plan, Step, child_id, hold_back};
-use crate::reconcile::{Done, Outcome, Served, Terms, clear_away, now, serve};
+use crate::cluster::{Cluster, ClusterError, EventType, NamespaceState};
+use crate::plan::{Body, Plan, child_id, hold_back};
+use crate::reconcile::{Outcome, Served, Terms, clear_away, now, serve};
 use crate::render::{AGENT_INJECTED, REVERTED, Target};
 
 /// Looks at a Target and does what is to be done.
@@ -106,21 +107,9 @@ async fn clear_up(context: &Context, cluster: &Cluster, name: &Name) -> Result<b
     let mut good = true;
     for (step, done) in cleared.plan.steps.iter().zip(&cleared.done) {
         // The Target is there no more to be told of.
-        good &= tell_of_agent(context, &deployment(step), step, done);
+        good &= tell_of_agent(context, &deployment(step), step, done, None);
     }
     Ok(good)
-}
-
-/// A step's Deployment, as Events name it.
-fn deployment(step: &Step) -> ObjectRef {
-    let uid = step.expected.as_ref().map(|it| it.uid.clone());
-    ObjectRef {
-        api_version: step.api_version.clone(),
-        kind: step.id.group_kind.kind.clone(),
-        namespace: step.id.namespace.clone(),
-        name: step.id.name.clone(),
-        uid: uid.unwrap_or_default(),
-    }
 }
 
 /// Does what is to be done; tells whether all of it came about.
@@ -132,6 +121,7 @@ async fn tend(
 ) -> Result<bool, ClusterError> {
     let uid = target.live.as_ref().map_or("", |live| &live.uid);
     let about = name.reference(TARGET, uid);
+    let told = told_of_agent(&target);
     let said = context.configured.said();
     let terms = Terms {
         cluster_domain: &said.defaults.cluster_domain,
@@ -159,7 +149,7 @@ async fn tend(
     }
     for (step, done) in plan.steps.iter().zip(&done) {
         if matches!(step.body, Body::Agent { .. }) || step.id.group_kind.kind == "Deployment" {
-            good &= tell_of_agent(context, &about, step, done);
+            good &= tell_of_agent(context, &about, step, done, told.as_deref());
             continue;
         }
         context.metrics.applied(done.outcome);
@@ -213,66 +203,6 @@ async fn tend(
 fn is_reverted(status: &TargetStatus) -> bool {
     let mut conditions = status.conditions.iter();
     conditions.any(|c| c.type_ == AGENT_INJECTED && c.reason == REVERTED)
-}
-
-/// Tells what became of an agent's step; and whether it came about, or never will by itself.
-fn tell_of_agent(context: &Context, about: &ObjectRef, step: &Step, done: &Done) -> bool {
-    let Done {
-        outcome, message, ..
-    } = done;
-    context.metrics.applied(*outcome);
-    context.note_written(step, done);
-    if step.drift && done.live.is_some() {
-        context.tended.note_repair(&step.id);
-    }
-    let given_up = matches!(
-        &step.body,
-        Body::Agent {
-            wish: AgentWish::GiveUp { .. },
-            ..
-        }
-    );
-    let warned = |feat: &str| {
-        warn!(object = %step.id, "{}: {message}", outcome.word());
-        let what = format!("{}: {message}", step.id);
-        context
-            .recorder
-            .record(about, EventType::Warning, feat, &what);
-    };
-    let feat = match outcome {
-        Outcome::Unchanged => return true,
-        Outcome::Kept => {
-            warned("DriftDetected");
-            return true;
-        }
-        // Looked at again when the Deployment or the Target changes: nothing else helps.
-        Outcome::Refused => {
-            let in_conflict = !step.conflicts.is_empty();
-            warned(if in_conflict {
-                "AgentConflict"
-            } else {
-                "AgentNotInjected"
-            });
-            return true;
-        }
-        Outcome::Failed | Outcome::Skipped => {
-            warned(if given_up {
-                "AgentNotRemoved"
-            } else {
-                "AgentNotInjected"
-            });
-            return false;
-        }
-        Outcome::Created | Outcome::Configured | Outcome::Deleted if given_up => "AgentRemoved",
-        Outcome::Created | Outcome::Configured | Outcome::Deleted if step.drift => "DriftCorrected",
-        Outcome::Created | Outcome::Configured | Outcome::Deleted => "AgentInjected",
-    };
-    info!(object = %step.id, "{}: {message}", outcome.word());
-    let what = format!("{}: {message}", step.id);
-    context
-        .recorder
-        .record(about, EventType::Normal, feat, &what);
-    true
 }
 
 /// Why a Target is not served, unless that is only a matter of time.

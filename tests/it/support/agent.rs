@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::api::path;
 use super::controller::{Controller, Setup};
 use super::lab::{api, eventually};
-use super::manifest::injecting;
+use super::manifest::target;
 use super::namespace::Namespace;
 
 /// Annotation and label of a Deployment that carries the agent.
@@ -18,7 +18,7 @@ pub fn agent() -> &'static str {
 
 /// A Target for the Deployment `pet`, and a controller that has put the agent into it.
 pub fn served(ns: &Namespace) -> Controller {
-    ns.create("closurejvmtargets", &injecting("pet"));
+    ns.create("closurejvmtargets", &target("pet"));
     let controller = Setup::new(&[&ns.name]).start();
     carries(ns, "pet");
     controller
