@@ -163,6 +163,7 @@ fn a_step_says_what_coverage_has_to_do_with_it() {
         applyset: SET,
         force_conflicts: false,
         serve_targets: true,
+        agents: None,
         prune: PruneRules::nothing(),
     });
     let (action, reason) = (plan.steps[0].action, plan.steps[0].reason.as_str());
