@@ -34,7 +34,7 @@ struct WireSlice {
 
 #[derive(Debug, Deserialize)]
 struct Port {
-    port: Option<u16>,
+    port: Option<i64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -83,7 +83,8 @@ impl Cluster {
 fn pods(slices: Vec<WireSlice>) -> Vec<CoveragePod> {
     let mut pods: BTreeMap<(String, Option<String>), CoveragePod> = BTreeMap::new();
     for WireSlice { endpoints, ports } in slices {
-        let port = ports.into_iter().flatten().find_map(|port| port.port);
+        let port = ports.into_iter().flatten().find_map(|it| it.port);
+        let port = port.and_then(|port| u16::try_from(port).ok());
         for endpoint in endpoints.into_iter().flatten() {
             let Some(pod) = pod(endpoint, port) else {
                 continue;

@@ -144,16 +144,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Agent<S> {
         Ok(())
     }
 
-    /// Waits until something has come; `false` when the agent has closed the connection instead. Nothing is lost when this is
-    /// given up.
+    /// Waits until an answer begins, or what is sent unasked; `false` when the agent has closed the connection instead. Nothing is
+    /// lost when this is given up. A header that stands alone is no begin: old agents send it before they are asked.
     ///
     /// # Errors
     /// When the connection breaks.
     pub async fn wait(&mut self) -> Result<bool, AgentError> {
-        if self.decoder.offset() < self.end {
-            return Ok(true);
+        let header = match self.begin {
+            0 => encode::header().len() as u64,
+            _ => 0,
+        };
+        while self.end - self.decoder.offset() <= header {
+            if !self.receive().await? {
+                return Ok(false);
+            }
         }
-        self.receive().await
+        Ok(true)
     }
 
     /// Reads an answer, or what the agent sends unasked when its JVM ends. What came before an error is in `into`.

@@ -69,6 +69,7 @@
 mod agent;
 mod block;
 mod collect;
+mod collected;
 mod decode;
 pub mod encode;
 mod error;
@@ -88,7 +89,8 @@ mod tests;
 
 pub use self::agent::{Agent, AgentError, Dump};
 pub use self::block::{Block, ClassId, ExecutionData, ExecutionRef, SessionInfo};
-pub use self::collect::{Collected, Collection, PodDump, PodFailure, PodResult, Request, collect};
+pub use self::collect::{Collection, Request, collect};
+pub use self::collected::{Collected, PodDump, PodFailure, PodResult};
 pub use self::decode::{Decoder, Dialect};
 pub use self::error::{Fault, ProtocolError, StreamError};
 pub use self::file::{LocatedMismatch, ReadError, Taken, read_exec, write_exec};

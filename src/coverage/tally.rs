@@ -15,7 +15,7 @@ const MOST: usize = 256 << 20;
 const OVERHEAD: usize = 160;
 
 /// Mismatches that are told of a peer; of all others it is told how many they are.
-const TOLD: usize = 20;
+pub(super) const TOLD: usize = 20;
 
 /// Who has hit a probe: a peer, by its number, or one of these.
 type Owner = u32;

@@ -328,6 +328,33 @@ fn nothing_is_reset_when_the_union_cannot_be_written() {
 }
 
 #[test]
+fn people_see_each_pod_and_what_is_wrong_with_it() {
+    let usual = || {
+        let classes = [class(1, "shop/Cat", "1100"), class(2, "shop/Dog", "1")];
+        FakePeer::saying(finished("usual", &classes))
+    };
+    let other = [class(1, "shop/Cat", "110"), class(3, "shop/Fish", "11")];
+    let cut = [class(4, "shop/Bird", "1")];
+    let peers = [
+        usual(),
+        FakePeer::saying(finished("other", &other)),
+        usual(),
+        FakePeer::saying(unfinished("cut", &cut)),
+        FakePeer::saying(b"220 mail.example ESMTP\r\n".to_vec()),
+    ];
+    let mut places = peers.each_ref().map(FakePeer::place).to_vec();
+    places.push(format!("127.0.0.1:{}", free_port()));
+    let folder = Folder::new();
+    let output = folder.text("union.exec");
+    let run = Run::new(&["collect", &places.join(","), "-o", &output, "--reset"]).code(1);
+    let mut text = run.stdout.replace(&output, "union.exec");
+    for (place, number) in places.iter().zip(1..) {
+        text = text.replace(place, &format!("127.0.0.1:PEER{number}"));
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
 fn what_is_typed_is_checked() {
     let nobody = format!("127.0.0.1:{}", free_port());
     let folder = Folder::new();

@@ -132,7 +132,6 @@ fn hostile_peers_take_no_more_memory_than_their_bound() {
         honest(),
         pouring(Box::new(small)),
         pouring(Box::new(small)),
-        pouring(Box::new(long.clone())),
         pouring(Box::new(long)),
         pouring(Box::new(wide.clone())),
         pouring(Box::new(wide)),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::dump::{is_only_here, nothing, request};
@@ -22,9 +22,6 @@ use crate::cli::error::CliError;
 use crate::cli::{DIFFERENCES, OK};
 use crate::coverage::{Collection, Dial, Dump, Followers, News, Peer, PeerAddress};
 use crate::reconcile::now;
-
-/// Between two looks who is there: soon enough for a pod that lives briefly, and seldom enough for an API server.
-const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 /// The file is written after each change, and this long after the last time: changes of many pods come together.
 const WRITE_AFTER: Duration = Duration::from_secs(1);
@@ -54,25 +51,11 @@ pub async fn run<D: Dial + 'static>(
     };
     following.see(first)?;
     let (sender, looks) = mpsc::channel(1);
-    let looker = tokio::spawn(look_again(places, sender));
+    let looker = tokio::spawn(places.look_again(sender));
     let followed = following.until_the_end(news, looks, args.for_).await;
     looker.abort();
     followed?;
     following.end(args)
-}
-
-/// Looks who is there, again and again. A look that fails is told once, and tried again.
-async fn look_again(places: Places, seen: mpsc::Sender<Result<Vec<Peer>, String>>) {
-    let mut away = false;
-    loop {
-        sleep(LOOK_AGAIN).await;
-        let look = places.look().await.map_err(|error| error.to_string());
-        let told = away && look.is_err();
-        away = look.is_err();
-        if !told && seen.send(look).await.is_err() {
-            return;
-        }
-    }
 }
 
 struct Following<D> {

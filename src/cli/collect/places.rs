@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 use super::dump_args::DumpArgs;
 use crate::api::names::TARGET;
@@ -10,6 +14,9 @@ use crate::cli::settings;
 use crate::cluster::{Cluster, CoveragePod};
 use crate::coverage::{Host, Peer, PeerAddress};
 use crate::render::Target;
+
+/// Between two looks who is there: soon enough for a pod that lives briefly, and seldom enough for an API server.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
 /// Where to look for agents, again and again if need be.
 pub enum Places {
@@ -61,6 +68,20 @@ impl Places {
         let mut seen = BTreeSet::new();
         peers.retain(|peer| seen.insert(peer.address.clone()));
         Ok(peers)
+    }
+
+    /// Looks who is there, again and again. A look that fails is told once, and tried again.
+    pub async fn look_again(self, seen: mpsc::Sender<Result<Vec<Peer>, String>>) {
+        let mut away = false;
+        loop {
+            sleep(LOOK_AGAIN).await;
+            let look = self.look().await.map_err(|error| error.to_string());
+            let told = away && look.is_err();
+            away = look.is_err();
+            if !told && seen.send(look).await.is_err() {
+                return;
+            }
+        }
     }
 
     /// Why nobody is there, and what to do about it.

@@ -10,7 +10,7 @@ use crate::cli::diagnostics::printable;
 use crate::cli::error::CliError;
 use crate::cli::steps::{BAD, CHANGE, GOOD, PLAIN};
 use crate::cli::table::{Row, Table};
-use crate::coverage::{Collected, PodResult};
+use crate::coverage::{Collected, Mismatch, PodResult};
 
 /// All that is to be told at the end.
 pub struct Report<'a> {
@@ -92,7 +92,7 @@ impl Report<'_> {
         if failed.is_some() && came {
             notes.push("what came before is in the union".into());
         }
-        notes.extend(dump.mismatches.iter().map(ToString::to_string));
+        notes.extend(dump.mismatches.iter().map(mismatch_text));
         let untold = dump.mismatched - dump.mismatches.len() as u64;
         if untold > 0 {
             notes.push(format!("and {untold} more classes that do not match"));
@@ -107,7 +107,24 @@ impl Report<'_> {
                 count(dump.hit),
                 alone,
             ],
-            note: (!notes.is_empty()).then(|| notes.join("\n")),
+            note: (!notes.is_empty()).then(|| notes.join("; ")),
         }
     }
+}
+
+/// The union holds what most pods have, whoever came first.
+fn mismatch_text(mismatch: &Mismatch) -> String {
+    let Mismatch {
+        id,
+        name,
+        probes,
+        known_name,
+        known_probes,
+    } = mismatch;
+    if name != known_name {
+        return mismatch.to_string();
+    }
+    format!(
+        "class {name} ({id}) has {probes} probes, and {known_probes} in the union: its agent is of another release"
+    )
 }
