@@ -156,8 +156,10 @@ fn what_a_tool_takes_later_is_not_taken_back_and_not_written_over() {
 #[test]
 fn what_somebody_writes_by_hand_is_kept_beside_the_agent() {
     let ns = Namespace::new("byhand");
-    ns.create("deployments", &deployment("pet"));
-    ns.edit("deployments", "pet", &options("-Xmx1g"));
+    let mut manifest = deployment("pet");
+    manifest["spec"]["template"]["spec"]["containers"][0]["env"] =
+        json!([{ "name": "JAVA_TOOL_OPTIONS", "value": "-Xmx1g" }]);
+    ns.create("deployments", &manifest);
     let _controller = served(&ns);
     let value = |live: &Value| value_now(live).as_str().unwrap().to_owned();
     let is = |end: &str| {

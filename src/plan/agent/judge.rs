@@ -112,16 +112,21 @@ fn carry(
         let image = image.to_owned();
         return refuse(NotInjected::ImageNotAllowed { image });
     }
+    // Judged first: as long as one container has the agent's port, no other can have it.
+    let named = target.spec.agents.coverage.container.as_deref();
+    let named = named.filter(|name| shape.containers.iter().any(|it| it.name == *name));
+    if let (Some(record), Some(named)) = (&before, named)
+        && record.container != named
+    {
+        return moves(record, named);
+    }
     let patch = match agent_patch(target, shape, &images.default) {
         Ok(patch) => patch,
         // What it carries already stays: nothing better is known.
         Err(no) => return AgentVerdict::Nothing(no.to_string()),
     };
     if let Some(record) = before.as_ref().filter(|it| it.container != patch.container) {
-        return AgentVerdict::TakeOut {
-            record: record.clone(),
-            reason: format!("the agent moves to container {}", patch.container),
-        };
+        return moves(record, &patch.container);
     }
     let digest = digest(&patch, id);
     let is_new = before.as_ref().is_none_or(|it| it.digest != digest);
@@ -151,6 +156,13 @@ fn carry(
         },
         object,
         drift,
+    }
+}
+
+fn moves(record: &AgentRecord, container: &str) -> AgentVerdict {
+    AgentVerdict::TakeOut {
+        record: record.clone(),
+        reason: format!("the agent moves to container {container}"),
     }
 }
 
