@@ -21,7 +21,9 @@ use crate::support::deploy::{self, manifests};
 use crate::support::git::Work;
 use crate::support::kubectl;
 use crate::support::lab::{OwnLab, api, eventually};
-use crate::support::manifest::{Change, config_map, deployment, namespace, own_agent, secret};
+use crate::support::manifest::{
+    Change, config_map, deployment, namespace, own_agent, secret, target,
+};
 use crate::support::namespace::{Namespace, condition_of};
 use crate::support::request::Event;
 use crate::support::rights::{Right, refused, rights_of, unused};
@@ -332,6 +334,7 @@ fn the_readme_leads_to_a_controller_whose_rights_are_enough_and_none_is_idle() {
         ["covergence-0", "covergence-1"].map(|name| Replica::start(name, &account, &mount));
 
     a_tenant_is_served(&site);
+    an_agent_comes_and_its_rollout_fails(&site);
     syncs_of_the_configuration_come_and_go(&site, &mount);
     what_a_deleted_sync_leaves_is_let_go(&site);
     let [lost, left] = replicas;
@@ -452,6 +455,55 @@ fn a_tenant_is_served(site: &Site) {
     site.until_value(TEAM, "a", "2");
     site.until_gone("configmaps", TEAM, "b");
     site.until_gone("services", TEAM, "pet-coverage");
+}
+
+/// A Deployment that comes with no source gets the agent, whose port is limited, and whose pods do not start; there is no kubelet,
+/// so the test says what it would say. A Campaign is put off.
+fn an_agent_comes_and_its_rollout_fails(site: &Site) {
+    let ports = json!([{ "containerPort": 8080 }]);
+    let campaign = json!({
+        "apiVersion": "closurejvm.io/v1alpha1", "kind": "ClosureJVMCampaign", "metadata": { "name": "web" },
+        "spec": { "targetRef": { "name": "web" }, "suspend": true, "storage": { "path": "web" } },
+    });
+    site.apply(&[
+        deployment("web")
+            .set("/spec/progressDeadlineSeconds", 4)
+            .set("/spec/template/spec/containers/0/ports", ports)
+            .within(TEAM),
+        target("web")
+            .set("/spec/networkPolicy/from", json!([{ "podSelector": {} }]))
+            .within(TEAM),
+        campaign.within(TEAM),
+    ]);
+    let policies = "networkpolicies.networking.k8s.io/v1";
+    site.until_there(policies, TEAM, "web-coverage");
+    let with_agent = "?labelSelector=closurejvm.io%2Fcoverage-port%3D6300%2Capp%3Dweb";
+    let pods = path("pods", Some(TEAM), None) + with_agent;
+    let pod = eventually("a pod has the agent", || {
+        site.api.list(&pods).into_iter().next()
+    });
+    let said = |container: &str, state: Value| {
+        let status = json!({ "name": container, "ready": false, "restartCount": 0, "image": "", "imageID": "" });
+        status.set("/state", state.clone()).set("/lastState", state)
+    };
+    let ended = |code: i32| json!({ "terminated": { "exitCode": code, "reason": "Error" } });
+    let status = json!({
+        "initContainerStatuses": [said("covergence-agent", ended(0))],
+        "containerStatuses": [said("app", ended(134))],
+    });
+    let name = pod["metadata"]["name"].as_str().unwrap();
+    site.edit("pods:status", TEAM, name, &json!({ "status": status }));
+    let condition = |resource: &str, reason: &str| {
+        eventually(&format!("{resource}: {reason}"), || {
+            let ready = condition_of(&site.find(resource, TEAM, "web")?, "Ready");
+            (ready["reason"] == reason).then_some(())
+        });
+    };
+    condition("closurejvmtargets", "RolloutFailed");
+    condition("closurejvmcampaigns", "Suspended");
+    let open = json!({ "spec": { "networkPolicy": null } });
+    site.edit("closurejvmtargets", TEAM, "web", &open);
+    site.until_gone(policies, TEAM, "web-coverage");
 }
 
 fn syncs_of_the_configuration_come_and_go(site: &Site, mount: &Mount) {

@@ -22,7 +22,7 @@ use crate::support::controller::{Controller, Setup};
 use crate::support::covergence::Run;
 use crate::support::jacoco::Programs;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{deployment, target};
+use crate::support::manifest::{deployment, own_agent};
 use crate::support::namespace::{Namespace, condition_of, unique};
 use crate::support::pods::{Network, PORT, Pod, publish};
 use crate::support::s3::S3;
@@ -42,7 +42,7 @@ impl Scene {
     fn new(prefix: &str) -> Self {
         let ns = Namespace::new(prefix);
         ns.create("deployments", &deployment("pet"));
-        ns.create("closurejvmtargets", &target("pet"));
+        ns.create("closurejvmtargets", &own_agent("pet"));
         Self {
             ns,
             net: Network::new(),
@@ -311,7 +311,7 @@ fn what_is_missing_is_told_and_waited_for() {
         "{message}"
     );
     assert_eq!(scene.status()["phase"], "Pending");
-    let mut off = target("pet");
+    let mut off = own_agent("pet");
     off["spec"]["coverageService"] = json!(false);
     scene.ns.create("closurejvmtargets", &off);
     scene.not_ready("CoverageDisabled");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::collected::{Folder, class, classes, pod};
 use crate::support::covergence::Run;
 use crate::support::lab::{api, eventually};
-use crate::support::manifest::{deployment, target};
+use crate::support::manifest::{deployment, own_agent};
 use crate::support::namespace::Namespace;
 use crate::support::peer::{FakePeer, finished};
 use crate::support::source::Source;
@@ -32,7 +32,7 @@ fn slice(ns: &Namespace, name: &str, port: u16, pods: &[&str]) -> Value {
 fn synced(prefix: &str) -> Namespace {
     let ns = Namespace::new(prefix);
     ns.create("deployments", &deployment("pet"));
-    let source = Source::new().with("pet.yaml", &[target("pet")]);
+    let source = Source::new().with("pet.yaml", &[own_agent("pet")]);
     ns.sync(&source).ok();
     ns
 }
@@ -127,7 +127,7 @@ fn a_target_without_a_service_or_pods_says_what_to_do() {
         &json!({ "spec": { "coverageService": false } }),
     );
     let source = Source::new();
-    let mut off = target("pet");
+    let mut off = own_agent("pet");
     off["spec"]["coverageService"] = json!(false);
     let source = source.with("pet.yaml", &[off]);
     ns.sync(&source).ok();
