@@ -16,12 +16,14 @@ use crate::support::source::Source;
 
 const NAMESPACE: &str = "idle";
 
-/// What the API server asks of itself, to keep the Service `kubernetes`: whether the controller has asked for any of it,
+/// What the API server asks of itself, to keep the Service `kubernetes` and its own flow control: whether the controller has asked for any of it,
 /// only the audit log tells.
-const ITS_OWN: [&str; 4] = [
+const ITS_OWN: [&str; 6] = [
     "GET endpoints",
     "GET endpointslices",
+    "GET flowschemas",
     "GET namespaces",
+    "GET prioritylevelconfigurations",
     "GET services",
 ];
 
