@@ -42,7 +42,7 @@ fn what_people_do_with_kubectl_is_done_and_the_agent_stays() {
     let louder = manifest().set(&format!("{container}/env/0/value"), "2");
     does(
         &apply,
-        &[louder.clone()],
+        std::slice::from_ref(&louder),
         &format!("{container}/env/0/value"),
         json!("2"),
     );

@@ -23,7 +23,7 @@ pub enum Places {
     /// At these hosts.
     Hosts(Vec<Host>),
     /// Behind the Service of a Target.
-    Service(Service),
+    Service(Box<Service>),
 }
 
 /// The Service of a Target.
@@ -48,7 +48,8 @@ impl Places {
                 .map_err(CliError::usage)?;
             return Ok(Self::Hosts(hosts));
         }
-        Service::find(args, from).await.map(Self::Service)
+        let service = Service::find(args, from).await?;
+        Ok(Self::Service(Box::new(service)))
     }
 
     /// The cluster whose API server is to forward ports, if it is to.

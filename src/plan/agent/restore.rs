@@ -34,7 +34,7 @@ pub fn take_out(object: &Value, live: &Live, record: &AgentRecord) -> TakeOut {
     }
     // What an applier has in its own manifest stays, and is its own from now on.
     let mut put_back = false;
-    if others_carry_it(live) == None {
+    if others_carry_it(live).is_none() {
         put_back = take_out_of_template(object, record, &mut patch);
     }
     for map in ["labels", "annotations"] {

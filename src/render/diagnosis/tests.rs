@@ -127,8 +127,10 @@ fn an_init_container_that_does_not_start_points_to_the_agent() {
 fn what_the_application_does_does_not_point_to_the_agent() {
     let mut refused = pod("pet-a", done(), starting());
     refused.failed = Some("Evicted: The node was low on resource: memory.".into());
-    let mut unschedulable = PodFacts::default();
-    unschedulable.unschedulable = Some("0/3 nodes are available: 3 Insufficient cpu.".into());
+    let unschedulable = PodFacts {
+        unschedulable: Some("0/3 nodes are available: 3 Insufficient cpu.".into()),
+        ..PodFacts::default()
+    };
     let running = json!({ "ready": false, "state": { "running": {} } });
     for (pod, words) in [
         (
