@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::api::target::{AgentStatus, Phase};
 use crate::cluster::{Cluster, ClusterError};
 use crate::render::{
-    Case, Deployment, Diagnosis, Finding, PodFacts, Target, carrier, installed, pod_selector,
+    Case, Deployment, Diagnosis, Finding, PodFacts, Target, installed, pod_selector,
 };
 
 /// So often the pods of a rollout that has failed are looked at, when they do not yet say why: some images take long.
@@ -131,7 +131,7 @@ fn template(deployment: &Deployment) -> Option<String> {
 
 /// The image that brings the agent, if we put it there.
 fn image(deployment: &Deployment) -> Option<String> {
-    carrier(&deployment.pod).map(|it| it.image.clone())
+    deployment.agent(None).map(|agent| agent.image)
 }
 
 async fn diagnose(

@@ -4,6 +4,8 @@
 //! anew for each query. There is no other name. That is right for headless Services, and good enough for all others, since
 //! nothing on the node answers for a cluster IP.
 
+#![allow(clippy::indexing_slicing)]
+
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
