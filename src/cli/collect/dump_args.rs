@@ -23,7 +23,7 @@ pub struct DumpArgs {
     /// Replace the files that are there.
     #[arg(long)]
     pub force: bool,
-    /// Folder for a file of each pod by itself, DIR/<pod>.exec.
+    /// Folder for a file of each pod by itself, DIR/POD.exec.
     #[arg(long, value_name = "DIR")]
     pub per_pod: Option<PathBuf>,
     /// Let agents begin anew, once what they had is written.
