@@ -176,7 +176,10 @@ fn its_own_account_reaches_no_further_than_it_says() {
         ("", "serviceaccounts", "impersonate"),
         ("", "users", "impersonate"),
         ("", "groups", "impersonate"),
-        ("apps", "deployments", "patch"),
+        ("apps", "deployments", "create"),
+        ("apps", "deployments", "delete"),
+        ("apps", "statefulsets", "patch"),
+        ("", "pods", "delete"),
         ("coordination.k8s.io", "leases", "patch"),
         ("rbac.authorization.k8s.io", "clusterroles", "bind"),
     ] {
