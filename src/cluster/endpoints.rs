@@ -37,12 +37,13 @@ pub(super) struct WireSlice {
     endpoints: Option<Vec<Endpoint>>,
 }
 
+/// An endpoint of a slice.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Endpoint {
-    addresses: Option<Vec<String>>,
+pub(super) struct Endpoint {
+    pub addresses: Option<Vec<String>>,
     conditions: Option<Conditions>,
-    target_ref: Option<TargetRef>,
+    pub target_ref: Option<TargetRef>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -51,20 +52,33 @@ struct Conditions {
     serving: Option<bool>,
 }
 
+/// What an endpoint is.
 #[derive(Clone, Debug, Deserialize)]
-struct TargetRef {
-    uid: Option<String>,
+pub(super) struct TargetRef {
+    pub kind: Option<String>,
+    pub name: Option<String>,
+    pub uid: Option<String>,
+}
+
+impl Endpoint {
+    /// Tells whether it is ready: `ready` is always true where not-ready addresses are published; `serving` (since v1.22)
+    /// is the truth.
+    pub(super) fn is_ready(&self) -> bool {
+        let conditions = self.conditions.as_ref();
+        conditions
+            .and_then(|it| it.serving.or(it.ready))
+            .unwrap_or(true)
+    }
 }
 
 impl Slice {
     /// Reads one; its metadata is kept as `keep` says.
     pub(super) fn read(slice: WireSlice, keep: impl Fn(Live) -> Arc<Live>) -> Self {
         let pod = |endpoint: Endpoint| {
+            let ready = endpoint.is_ready();
             let address = || endpoint.addresses.unwrap_or_default().into_iter().next();
             let pod = endpoint.target_ref.and_then(|target| target.uid);
-            // `ready` is always true where not-ready addresses are published; `serving` (since v1.22) is the truth.
-            let ready = endpoint.conditions.and_then(|c| c.serving.or(c.ready));
-            Some((pod.or_else(address)?, ready.unwrap_or(true)))
+            Some((pod.or_else(address)?, ready))
         };
         let endpoints = slice.endpoints.unwrap_or_default();
         Self {

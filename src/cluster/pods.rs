@@ -1,12 +1,12 @@
 //! The pods behind the Service of a Target, as far as their agents are to be reached.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use kube::core::Request;
 use serde::Deserialize;
 
-use super::endpoints::SERVICE_NAME;
+use super::endpoints::{Endpoint, SERVICE_NAME};
 use super::{Cluster, ClusterError};
 use crate::load::is_subdomain;
 
@@ -25,6 +25,15 @@ pub struct CoveragePod {
     pub ready: bool,
 }
 
+impl CoveragePod {
+    /// Where its agent listens, on this port unless the Service names another one.
+    pub fn sockets(&self, port: u16) -> Vec<SocketAddr> {
+        let port = self.port.unwrap_or(port);
+        let addresses = self.addresses.iter();
+        addresses.map(|ip| SocketAddr::new(*ip, port)).collect()
+    }
+}
+
 /// What is read of an EndpointSlice. What others may have written into it is read leniently, each endpoint by itself.
 #[derive(Debug, Deserialize)]
 struct WireSlice {
@@ -35,27 +44,6 @@ struct WireSlice {
 #[derive(Debug, Deserialize)]
 struct Port {
     port: Option<i64>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Endpoint {
-    addresses: Option<Vec<String>>,
-    conditions: Option<Conditions>,
-    target_ref: Option<TargetRef>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Conditions {
-    ready: Option<bool>,
-    serving: Option<bool>,
-}
-
-#[derive(Debug, Deserialize)]
-struct TargetRef {
-    kind: Option<String>,
-    name: Option<String>,
-    uid: Option<String>,
 }
 
 impl Cluster {
@@ -109,6 +97,7 @@ fn pods(slices: Vec<WireSlice>) -> Vec<CoveragePod> {
 
 /// Reads an endpoint. A name that is none leads elsewhere when it is part of a path, so there is no such pod.
 fn pod(endpoint: Endpoint, port: Option<u16>) -> Option<CoveragePod> {
+    let ready = endpoint.is_ready();
     let addresses = endpoint.addresses.into_iter().flatten();
     let addresses: Vec<IpAddr> = addresses.filter_map(|it| it.parse().ok()).collect();
     let target = endpoint
@@ -119,14 +108,12 @@ fn pod(endpoint: Endpoint, port: Option<u16>) -> Option<CoveragePod> {
         Some((name, uid)) if is_subdomain(&name) => (name, Some(uid)),
         _ => (addresses.first()?.to_string(), None),
     };
-    // `ready` is always true where not-ready addresses are published; `serving` (since v1.22) is the truth.
-    let ready = endpoint.conditions.and_then(|c| c.serving.or(c.ready));
     Some(CoveragePod {
         name,
         uid,
         addresses,
         port,
-        ready: ready.unwrap_or(true),
+        ready,
     })
 }
 

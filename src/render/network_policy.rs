@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::service::NoService;
-use super::service_name::service_name;
+use super::service::{NoService, child_metadata};
 use super::target::{Deployment, Target};
 use crate::api::condition::{ConditionStatus, Finding};
 use crate::api::names;
@@ -117,14 +116,7 @@ pub fn network_policy(
     Ok(json!({
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
-        "metadata": {
-            "name": service_name(&target.name),
-            "namespace": target.namespace,
-            "labels": {
-                names::MANAGED_BY.0: names::MANAGED_BY.1,
-                names::COMPONENT.0: names::COMPONENT.1,
-            },
-        },
+        "metadata": child_metadata(target),
         "spec": {
             "podSelector": pod_selector(target, &deployment.selector),
             "policyTypes": ["Ingress"],

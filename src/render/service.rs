@@ -84,14 +84,7 @@ pub fn coverage_service(
     Ok(json!({
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {
-            "name": service_name(&target.name),
-            "namespace": target.namespace,
-            "labels": {
-                names::MANAGED_BY.0: names::MANAGED_BY.1,
-                names::COMPONENT.0: names::COMPONENT.1,
-            },
-        },
+        "metadata": child_metadata(target),
         "spec": {
             "clusterIP": "None",
             // A headless Service maps no ports (API reference, ServicePort.targetPort), so both are the agent's.
@@ -102,11 +95,23 @@ pub fn coverage_service(
     }))
 }
 
-/// Adds the owner reference to a Target, by name and uid, that lets the garbage collector take the Service when the Target goes.
+/// The metadata of what a Target brings about: all of it has the Service's name, and the labels that it is found by.
+pub(super) fn child_metadata(target: &Target) -> Value {
+    json!({
+        "name": service_name(&target.name),
+        "namespace": target.namespace,
+        "labels": {
+            names::MANAGED_BY.0: names::MANAGED_BY.1,
+            names::COMPONENT.0: names::COMPONENT.1,
+        },
+    })
+}
+
+/// Adds the owner reference to a Target, by name and uid, that lets the garbage collector take the child when the Target goes.
 ///
 /// `blockOwnerDeletion` is left out: it would need a permission on `finalizers` (operator-sdk#4020) and nothing waits for it.
-pub fn with_owner(service: &mut Value, target: &str, uid: &str) {
-    if let Some(metadata) = service.get_mut("metadata").and_then(Value::as_object_mut) {
+pub fn with_owner(child: &mut Value, target: &str, uid: &str) {
+    if let Some(metadata) = child.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.insert(
             "ownerReferences".into(),
             json!([{

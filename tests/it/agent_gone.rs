@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::agent::{carries, is_bare, served};
+use crate::support::agent::{carries, is_bare, served, served_by};
 use crate::support::controller::Setup;
 use crate::support::lab::{api, eventually};
 use crate::support::manifest::{deployment, target};
-use crate::support::namespace::Namespace;
+use crate::support::namespace::{Namespace, unique};
 
 fn event_about(ns: &Namespace, kind: &str, reason: &str) {
     eventually(&format!("an Event {reason} about a {kind}"), || {
@@ -65,8 +65,13 @@ fn c38_a_namespace_goes_at_once_with_and_without_a_controller() {
     for with_controller in [true, false] {
         let ns = Namespace::new("terminating");
         ns.create("deployments", &deployment("pet"));
-        let controller = served(&ns);
-        let controller = Some(controller).filter(|_| with_controller);
+        // Its rights in the namespace may go before the rest of it does.
+        let (user, namespaces) = (unique("less"), [ns.name.as_str()]);
+        let setup = Setup {
+            user: Some(&user),
+            ..Setup::new(&namespaces)
+        };
+        let controller = Some(served_by(&ns, setup)).filter(|_| with_controller);
         let path = format!("/api/v1/namespaces/{}", ns.name);
         assert!(api().delete(&path));
         eventually("the namespace is gone", || {

@@ -7,10 +7,8 @@ use super::files::Files;
 use super::follow;
 use super::places::Places;
 use super::report::Report;
-use crate::cli::args::Output;
 use crate::cli::diagnostics::printable;
 use crate::cli::error::CliError;
-use crate::cli::{DIFFERENCES, OK};
 use crate::coverage::{Collected, Collection, Dial, Direct, Peer, PodResult, Request, Store};
 
 pub async fn run(args: &DumpArgs) -> Result<u8, CliError> {
@@ -106,14 +104,7 @@ async fn once(
         reset: args.reset,
         problems: &files.problems,
     };
-    match args.format {
-        Output::Text => report.print()?,
-        Output::Json => report.print_json(false)?,
-    }
-    Ok(match report.is_complete() {
-        true => OK,
-        false => DIFFERENCES,
-    })
+    report.end(args.format, false)
 }
 
 /// Why nothing was collected at all, if so.

@@ -19,7 +19,6 @@ use super::report::Report;
 use crate::cli::args::Output;
 use crate::cli::diagnostics::printable;
 use crate::cli::error::CliError;
-use crate::cli::{DIFFERENCES, OK};
 use crate::coverage::{Collection, Dial, Dump, Followers, News, Peer, PeerAddress};
 use crate::reconcile::now;
 
@@ -288,14 +287,7 @@ impl<D: Dial + 'static> Following<D> {
             reset: false,
             problems: &self.files.problems,
         };
-        match args.format {
-            Output::Text => report.print()?,
-            Output::Json => report.print_json(true)?,
-        }
-        Ok(match report.is_complete() {
-            true => OK,
-            false => DIFFERENCES,
-        })
+        report.end(args.format, true)
     }
 }
 

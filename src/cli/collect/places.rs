@@ -1,7 +1,6 @@
 //! Where agents are: at addresses, or behind the Service of a Target.
 
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -143,28 +142,19 @@ impl Service {
     }
 
     fn peer(&self, pod: CoveragePod) -> Peer {
-        let CoveragePod {
-            name,
-            uid,
-            addresses,
-            port,
-            ready: _,
-        } = pod;
-        let port = port.unwrap_or(self.port);
-        let address = match uid.filter(|_| !self.direct) {
+        let address = match pod.uid.clone().filter(|_| !self.direct) {
             Some(uid) => PeerAddress::Pod {
                 namespace: self.namespace.clone(),
-                pod: name.clone(),
+                pod: pod.name.clone(),
                 uid,
-                port,
+                port: pod.port.unwrap_or(self.port),
             },
-            None => {
-                let addresses = addresses.into_iter();
-                let addresses = addresses.map(|address| SocketAddr::new(address, port));
-                PeerAddress::Sockets(addresses.collect())
-            }
+            None => PeerAddress::Sockets(pod.sockets(self.port)),
         };
-        Peer { name, address }
+        Peer {
+            name: pod.name,
+            address,
+        }
     }
 
     fn nobody(&self) -> CliError {

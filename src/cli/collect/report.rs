@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use anstyle::Style;
 
 use super::summary_text;
+use crate::cli::args::Output;
 use crate::cli::diagnostics::printable;
 use crate::cli::error::CliError;
 use crate::cli::steps::{BAD, CHANGE, GOOD, PLAIN};
 use crate::cli::table::{Row, Table};
+use crate::cli::{DIFFERENCES, OK};
 use crate::coverage::{Collected, Mismatch, PodResult};
 
 /// All that is to be told at the end.
@@ -40,8 +42,20 @@ impl Report<'_> {
         dump.mismatched == 0 && (!self.reset || dump.reset || dump.same_as.is_some())
     }
 
+    /// Prints all of it, and gives the exit code.
+    pub fn end(&self, format: Output, follows: bool) -> Result<u8, CliError> {
+        match format {
+            Output::Text => self.print()?,
+            Output::Json => self.print_json(follows)?,
+        }
+        Ok(match self.is_complete() {
+            true => OK,
+            false => DIFFERENCES,
+        })
+    }
+
     /// Prints a row for each pod, and a line for all of them.
-    pub fn print(&self) -> Result<(), CliError> {
+    fn print(&self) -> Result<(), CliError> {
         let mut out = anstream::stdout().lock();
         let rows = self.collected.pods.iter().map(|pod| self.row(pod));
         Table::new(["POD", "CLASSES", "HIT", "ALONE"], rows).print(&mut out)?;

@@ -6,7 +6,7 @@ use super::context::Context;
 use crate::cluster::{EventType, ObjectRef};
 use crate::plan::{AgentWish, Body, Step};
 use crate::reconcile::{Done, Outcome};
-use crate::render::Target;
+use crate::render::{AGENT_INJECTED, Target};
 
 /// A step's Deployment, as Events name it.
 pub fn deployment(step: &Step) -> ObjectRef {
@@ -24,7 +24,7 @@ pub fn deployment(step: &Step) -> ObjectRef {
 pub fn told_of_agent(target: &Target) -> Option<String> {
     let status = &target.live.as_ref()?.status;
     let mut conditions = status.conditions.iter();
-    let condition = conditions.find(|it| it.type_ == "AgentInjected")?;
+    let condition = conditions.find(|it| it.type_ == AGENT_INJECTED)?;
     Some(condition.message.clone())
 }
 

@@ -1,5 +1,7 @@
 //! Why a Sync or a Campaign has no run.
 
+use crate::api::condition::{ConditionStatus, Finding};
+
 /// Why a Sync or a Campaign has no run, as its condition tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -27,5 +29,20 @@ impl Problem {
             stalled: false,
             ..Self::stalled(reason, message)
         }
+    }
+
+    /// What conditions say of it: `Ready`, and `Stalled` where it is so.
+    pub fn findings(&self) -> Vec<Finding> {
+        let finding = |type_, status| Finding {
+            type_,
+            status,
+            reason: self.reason,
+            message: self.message.clone(),
+        };
+        let ready = finding("Ready", ConditionStatus::False);
+        let stalled = self
+            .stalled
+            .then(|| finding("Stalled", ConditionStatus::True));
+        [ready].into_iter().chain(stalled).collect()
     }
 }

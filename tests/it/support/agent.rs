@@ -18,8 +18,13 @@ pub fn agent() -> &'static str {
 
 /// A Target for the Deployment `pet`, and a controller that has put the agent into it.
 pub fn served(ns: &Namespace) -> Controller {
+    served_by(ns, Setup::new(&[&ns.name]))
+}
+
+/// The same with a controller that is set up in another way.
+pub fn served_by(ns: &Namespace, setup: Setup<'_>) -> Controller {
     ns.create("closurejvmtargets", &target("pet"));
-    let controller = Setup::new(&[&ns.name]).start();
+    let controller = setup.start();
     carries(ns, "pet");
     controller
 }

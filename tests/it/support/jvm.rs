@@ -7,43 +7,27 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use super::jacoco::Programs;
 use super::lab::eventually;
 
-/// `Pets` at work. It ends with the test.
-pub struct Jvm {
+/// `Pets` at work, wherever that is. It ends with the test.
+pub struct Pets {
     child: Child,
     stdout: BufReader<ChildStdout>,
-    pub port: u16,
 }
 
-impl Jvm {
-    /// Starts one whose session has this id, and waits until its agent listens.
-    pub fn start(programs: &Programs, id: &str) -> Self {
-        Self::start_at(programs, id, free_port())
-    }
-
-    /// The same, on a port.
-    pub fn start_at(programs: &Programs, id: &str, port: u16) -> Self {
-        let agent = programs.agent();
-        let option = format!(
-            "-javaagent:{}=output=tcpserver,port={port},includes=Pets*,sessionid={id}",
-            agent.display()
-        );
-        let mut child = programs
-            .java(&[&option], "Pets")
+impl Pets {
+    /// Starts them with a command, and waits until they are there.
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut jvm = Self {
-            child,
-            stdout,
-            port,
-        };
-        jvm.hear("ready");
-        jvm
+        let mut pets = Self { child, stdout };
+        pets.hear("ready");
+        pets
     }
 
-    /// Has it do something, and waits until it has.
+    /// Has them do something, and waits until they have.
     pub fn does(&mut self, what: &str) {
         let stdin = self.child.stdin.as_mut().unwrap();
         writeln!(stdin, "{what}").unwrap();
@@ -54,11 +38,6 @@ impl Jvm {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
         assert_eq!(line.trim_end(), expected);
-    }
-
-    /// Where its agent listens.
-    pub fn place(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
     }
 
     /// SIGTERM, as when a pod is deleted; waits until it is over.
@@ -76,10 +55,54 @@ impl Jvm {
     }
 }
 
-impl Drop for Jvm {
+impl Drop for Pets {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Pets under an agent on the loopback interface.
+pub struct Jvm {
+    pets: Pets,
+    pub port: u16,
+}
+
+impl Jvm {
+    /// Starts one whose session has this id, and waits until its agent listens.
+    pub fn start(programs: &Programs, id: &str) -> Self {
+        Self::start_at(programs, id, free_port())
+    }
+
+    /// The same, on a port.
+    pub fn start_at(programs: &Programs, id: &str, port: u16) -> Self {
+        let agent = programs.agent();
+        let option = format!(
+            "-javaagent:{}=output=tcpserver,port={port},includes=Pets*,sessionid={id}",
+            agent.display()
+        );
+        let pets = Pets::start(&mut programs.java(&[&option], "Pets"));
+        Self { pets, port }
+    }
+
+    /// Has it do something, and waits until it has.
+    pub fn does(&mut self, what: &str) {
+        self.pets.does(what);
+    }
+
+    /// Where its agent listens.
+    pub fn place(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// SIGTERM, as when a pod is deleted; waits until it is over.
+    pub fn terminate(self) {
+        self.pets.terminate();
+    }
+
+    /// SIGKILL, as when memory runs out.
+    pub fn kill(self) {
+        self.pets.kill();
     }
 }
 

@@ -1,12 +1,12 @@
 //! What stands for pods where there is no node: JVMs under the real agent, in a network of the test's own. An EndpointSlice may name
 //! their addresses, which it may not do with those of the loopback interface.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::jacoco::Programs;
+use super::jvm::Pets;
 use super::namespace::{Namespace, unique};
 
 /// The port that Targets of tests name.
@@ -75,24 +75,18 @@ impl Network {
             agent.display()
         );
         let java = programs.java(&[&option], "Pets");
-        let mut child = Command::new("ip")
-            .args(["netns", "exec", &self.name])
-            .arg(java.get_program())
-            .args(java.get_args())
-            .current_dir(java.get_current_dir().unwrap())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut pod = Pod {
-            child,
-            stdout,
+        let pets = Pets::start(
+            Command::new("ip")
+                .args(["netns", "exec", &self.name])
+                .arg(java.get_program())
+                .args(java.get_args())
+                .current_dir(java.get_current_dir().unwrap()),
+        );
+        Pod {
+            pets,
             name: name.to_owned(),
             address,
-        };
-        pod.hear("ready");
-        pod
+        }
     }
 }
 
@@ -115,8 +109,7 @@ fn ip(args: &[&str]) {
 
 /// A JVM at work. It ends with the test.
 pub struct Pod {
-    child: Child,
-    stdout: BufReader<ChildStdout>,
+    pets: Pets,
     pub name: String,
     pub address: String,
 }
@@ -124,27 +117,11 @@ pub struct Pod {
 impl Pod {
     /// Has it do something, and waits until it has.
     pub fn does(&mut self, what: &str) {
-        let stdin = self.child.stdin.as_mut().unwrap();
-        writeln!(stdin, "{what}").unwrap();
-        self.hear(&format!("done {what}"));
+        self.pets.does(what);
     }
 
-    fn hear(&mut self, expected: &str) {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
-        assert_eq!(line.trim_end(), expected);
-    }
-
-    pub fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-impl Drop for Pod {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    pub fn kill(self) {
+        self.pets.kill();
     }
 }
 

@@ -1,7 +1,5 @@
 //! The pods of a Campaign's Target, and what they have to tell.
 
-use std::net::SocketAddr;
-
 use jiff::Timestamp;
 
 use super::Ended;
@@ -73,11 +71,9 @@ impl Pods {
 }
 
 fn peer(pod: CoveragePod, port: u16) -> Peer {
-    let port = pod.port.unwrap_or(port);
-    let addresses = pod.addresses.iter();
     Peer {
+        address: PeerAddress::Sockets(pod.sockets(port)),
         name: pod.name,
-        address: PeerAddress::Sockets(addresses.map(|ip| SocketAddr::new(*ip, port)).collect()),
     }
 }
 

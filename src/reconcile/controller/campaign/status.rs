@@ -137,22 +137,9 @@ pub fn suspended(live: &LiveCampaign, now: &str) -> CampaignStatus {
 
 /// When there is no run.
 pub fn with_problem(live: &LiveCampaign, problem: &Problem, now: &str) -> CampaignStatus {
-    let Problem {
-        reason,
-        message,
-        stalled,
-    } = problem;
-    let finding = |type_, status| Finding {
-        type_,
-        status,
-        reason,
-        message: message.clone(),
-    };
-    let ready = finding("Ready", ConditionStatus::False);
-    let stall = stalled.then(|| finding("Stalled", ConditionStatus::True));
-    let findings = [ready].into_iter().chain(stall).collect();
+    let findings = problem.findings();
     CampaignStatus {
-        phase: Some(match stalled {
+        phase: Some(match problem.stalled {
             true => CampaignPhase::Failed,
             false => CampaignPhase::Pending,
         }),

@@ -1,7 +1,7 @@
 //! The status of a Sync that has no run.
 
 use super::live::LiveSync;
-use crate::api::condition::{ConditionStatus, Finding, conditions};
+use crate::api::condition::conditions;
 use crate::api::sync::SyncStatus;
 use crate::cluster::{Cluster, ClusterError, Kind};
 use crate::reconcile::controller::problem::Problem;
@@ -28,20 +28,7 @@ pub async fn tell_problem(
 }
 
 fn with_problem(sync: &LiveSync, problem: &Problem, now: &str) -> SyncStatus {
-    let Problem {
-        reason,
-        message,
-        stalled,
-    } = problem;
-    let finding = |type_, status| Finding {
-        type_,
-        status,
-        reason,
-        message: message.clone(),
-    };
-    let ready = finding("Ready", ConditionStatus::False);
-    let stalled = stalled.then(|| finding("Stalled", ConditionStatus::True));
-    let findings = [ready].into_iter().chain(stalled).collect();
+    let findings = problem.findings();
     SyncStatus {
         observed_generation: sync.generation,
         last_handled_reconcile_at: sync
