@@ -14,6 +14,7 @@ pub mod plan;
 pub mod policy;
 pub mod reconcile;
 pub mod render;
+pub mod sandbox;
 pub mod source;
 pub mod storage;
 pub mod web;

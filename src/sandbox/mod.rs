@@ -1,0 +1,15 @@
+//! A small Kubernetes API, in memory: for the demo, fast tests, and previews without a cluster.
+//!
+//! It knows nothing of the rest of Covergence, which talks to it as to any other API server.
+
+pub mod auth;
+pub mod controllers;
+pub mod crd;
+pub mod error;
+pub mod kinds;
+pub mod merge;
+pub mod request;
+pub mod state;
+pub mod store;
+pub mod types;
+pub mod write;
