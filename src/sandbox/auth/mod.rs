@@ -76,13 +76,18 @@ pub fn authorize(state: &State, request: &Request) -> Result<(), ApiError> {
 /// Whether somebody who changes an object may also make it, since it is not there.
 ///
 /// # Errors
-/// 403, worded as the API server words it.
+/// 403. The API server says no more of it than that.
 pub fn authorize_creation(state: &State, request: &Request) -> Result<(), ApiError> {
     let attributes = Attributes {
         verb: Verb::Create.word(),
         ..Attributes::of(request)
     };
-    require(state, &request.user, &attributes)
+    if decide(state, &request.user, &attributes).allowed {
+        return Ok(());
+    }
+    let name = request.name.as_deref().unwrap_or_default();
+    let (group, plural) = (&request.kind.group, &request.kind.plural);
+    Err(ApiError::forbidden(group, plural, name, ""))
 }
 
 /// Whether somebody may do anything, be it with objects or with paths that are about none.
