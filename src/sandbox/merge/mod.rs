@@ -2,4 +2,6 @@
 
 mod schema;
 
-pub use self::schema::{Field, Key, ListKind, Node, NodeId, PatchStrategy, Scalar, Schema, Struct};
+pub use self::schema::{
+    About, Field, Key, ListKind, Node, NodeId, PatchStrategy, Scalar, Schema, Struct,
+};
