@@ -12,7 +12,6 @@ pub mod kinds;
 pub mod merge;
 pub mod read;
 pub mod request;
-mod secret;
 mod start;
 pub mod state;
 pub mod store;
