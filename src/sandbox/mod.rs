@@ -8,6 +8,7 @@ pub mod crd;
 pub mod error;
 pub mod kinds;
 pub mod merge;
+pub mod patch;
 pub mod request;
 pub mod state;
 pub mod store;
