@@ -183,10 +183,12 @@ fn answer(write: &Write<'_>, mut object: Value) -> Value {
         }
         return object;
     }
-    let mut details =
-        json!({ "name": key.name, "kind": kind.plural, "uid": text(metadata(&object), "uid") });
-    if !kind.group.is_empty() {
-        details["group"] = kind.group.as_str().into();
+    let uid = text(metadata(&object), "uid");
+    let mut details = json!({ "name": key.name, "kind": kind.plural, "uid": uid });
+    if let Some(details) = details.as_object_mut()
+        && !kind.group.is_empty()
+    {
+        details.insert("group".to_owned(), kind.group.as_str().into());
     }
     json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details,
