@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
@@ -14,10 +13,11 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::auth::audit;
 use super::controllers::{self, Pods};
 use super::http::{self, Yaml};
 use super::state::State;
-use super::{secret, start, types};
+use super::{start, types};
 
 /// How long answers that are under way may take once the sandbox is to end.
 const GRACE: Duration = Duration::from_secs(2);
@@ -29,8 +29,8 @@ const BURST: Duration = Duration::from_millis(2);
 pub struct Options {
     /// What the controllers do with pods.
     pub pods: Pods,
-    /// Where to write what was asked, as the API server's audit log has it.
-    pub audit: Option<PathBuf>,
+    /// Where what was asked is written, as the API server's audit log has it.
+    pub audit: Option<Arc<audit::Log>>,
     /// Whether the controllers run.
     pub controllers: bool,
     /// Whether roles are asked; if not, everybody who is known may do everything.
@@ -77,9 +77,9 @@ impl Sandbox {
     pub fn with_state(state: State, options: Options) -> Arc<Self> {
         Arc::new(Self {
             version: watch::Sender::new(state.store.version()),
+            admin_token: state.auth.tokens.admin().to_owned(),
             state: Mutex::new(state),
             options,
-            admin_token: secret::token(),
             ended: CancellationToken::new(),
         })
     }
@@ -104,7 +104,10 @@ impl Sandbox {
         });
         let ended = self.ended.clone();
         let wind_down = stop.clone();
-        let server = axum::serve(listener, self.router()).with_graceful_shutdown(async move {
+        let service = self
+            .router()
+            .into_make_service_with_connect_info::<SocketAddr>();
+        let server = axum::serve(listener, service).with_graceful_shutdown(async move {
             wind_down.cancelled().await;
             ended.cancel();
         });

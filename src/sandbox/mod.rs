@@ -13,7 +13,6 @@ pub mod merge;
 pub mod patch;
 pub mod read;
 pub mod request;
-mod secret;
 mod start;
 pub mod state;
 pub mod store;

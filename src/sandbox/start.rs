@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::auth;
 use super::state::State;
 use super::store::Key;
 
 const NAMESPACES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/// Adds the namespaces, and the Service of the API itself.
+/// Adds the namespaces, the Service of the API itself, and the usual roles.
 pub fn fill(state: &mut State) {
     let now = jiff::Timestamp::now()
         .strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -26,6 +27,7 @@ pub fn fill(state: &mut State) {
         name: "kubernetes".to_owned(),
     };
     state.store.put(key, service(&now));
+    auth::seed(state, &now);
 }
 
 fn namespace(name: &str, now: &str) -> Value {
@@ -37,7 +39,7 @@ fn namespace(name: &str, now: &str) -> Value {
         "kind": "Namespace",
         "metadata": {
             "name": name,
-            "uid": uid(),
+            "uid": auth::uuid(),
             "creationTimestamp": now,
             "labels": { "kubernetes.io/metadata.name": name },
             "managedFields": [managed(&owned, now)],
@@ -70,7 +72,7 @@ fn service(now: &str) -> Value {
         "metadata": {
             "name": "kubernetes",
             "namespace": "default",
-            "uid": uid(),
+            "uid": auth::uuid(),
             "creationTimestamp": now,
             "labels": { "component": "apiserver", "provider": "kubernetes" },
             "managedFields": [managed(&owned, now)],
@@ -98,20 +100,4 @@ fn managed(owned: &Value, now: &str) -> Value {
         "fieldsType": "FieldsV1",
         "fieldsV1": owned,
     })
-}
-
-/// A random UUID.
-fn uid() -> String {
-    let bits = fastrand::u128(..);
-    let bits = bits & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
-    let hex = format!("{bits:032x}");
-    let part = |range| hex.get(range).unwrap_or_default();
-    [
-        part(0..8),
-        part(8..12),
-        part(12..16),
-        part(16..20),
-        part(20..32),
-    ]
-    .join("-")
 }

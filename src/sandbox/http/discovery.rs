@@ -14,6 +14,9 @@ use crate::sandbox::types::Registry;
 /// # Errors
 /// 406 for what nothing is there in.
 pub fn serve(_kinds: &Registry, headers: &HeaderMap, about: Route) -> Result<Reply, ApiError> {
+    if about == Route::Health {
+        return Ok(Reply::Text(200, "ok"));
+    }
     accept::json(headers)?;
     match about {
         Route::Version => Ok(Reply::Value(200, version())),

@@ -10,6 +10,7 @@ mod query;
 mod reply;
 mod subresource;
 mod target;
+mod trail;
 mod watch;
 
 use std::sync::Arc;
@@ -22,8 +23,9 @@ use http::request::Parts;
 pub use self::body::Yaml;
 use self::path::Route;
 use self::reply::Reply;
+use self::trail::Trail;
 use super::Sandbox;
-use super::auth;
+use super::auth::{self, Attributes, Target};
 use super::error::ApiError;
 
 /// Answers all requests.
@@ -32,27 +34,44 @@ pub fn router(sandbox: Arc<Sandbox>) -> Router {
 }
 
 async fn answer(State(sandbox): State<Arc<Sandbox>>, request: Request) -> Response {
+    let mut trail = Trail::begin();
     let (parts, body) = request.into_parts();
     let reply = match body::read(body).await {
-        Ok(bytes) => serve(&sandbox, &parts, &bytes),
+        Ok(bytes) => serve(&sandbox, &parts, &bytes, &mut trail),
         Err(error) => Err(error),
     };
-    reply
-        .unwrap_or_else(|error| Reply::error(&error))
-        .response(reply::is_pretty(&parts))
+    let reply = reply.unwrap_or_else(|error| Reply::Error(Box::new(error)));
+    if let Some(log) = &sandbox.options().audit {
+        trail.write(log, &parts, &reply);
+    }
+    reply.response(reply::is_pretty(&parts))
 }
 
-fn serve(sandbox: &Arc<Sandbox>, parts: &Parts, bytes: &[u8]) -> Result<Reply, ApiError> {
-    match path::parse(parts.uri.path()) {
-        Route::Health => Ok(Reply::text(200, "ok")),
-        Route::Nowhere => Ok(Reply::nowhere()),
-        Route::Objects(place) => objects::serve(sandbox, parts, place, bytes),
-        about => {
-            let state = sandbox.lock();
-            auth::authenticate(&state, &parts.headers)?;
-            discovery::serve(&state.kinds, &parts.headers, about)
+fn serve(
+    sandbox: &Arc<Sandbox>,
+    parts: &Parts,
+    bytes: &[u8],
+    trail: &mut Trail,
+) -> Result<Reply, ApiError> {
+    let about = path::parse(parts.uri.path());
+    if let Route::Objects(place) = about {
+        return objects::serve(sandbox, parts, place, bytes, trail);
+    }
+    let state = sandbox.lock();
+    let user = auth::authenticate(&state, &parts.headers)?;
+    let user = trail.user.insert(user);
+    if sandbox.options().authorization {
+        let verb = trail::verb(&parts.method);
+        let attributes = Attributes {
+            verb: &verb,
+            target: Target::Path(parts.uri.path()),
+        };
+        let decision = auth::decide(&state, user, &attributes);
+        if !trail.decision.insert(decision).allowed {
+            return Err(attributes.forbidden(user));
         }
     }
+    discovery::serve(&state.kinds, &parts.headers, about)
 }
 
 #[cfg(test)]

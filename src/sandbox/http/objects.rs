@@ -5,16 +5,24 @@ use std::sync::Arc;
 use http::HeaderMap;
 use http::header::USER_AGENT;
 use http::request::Parts;
+use serde_json::Value;
 
 use super::path::Place;
 use super::present::{self, Content, Shown};
 use super::reply::Reply;
+use super::trail::Trail;
 use super::{accept, body, query, target, watch};
+use crate::sandbox::auth::Attributes;
 use crate::sandbox::error::ApiError;
 use crate::sandbox::read::Follow;
 use crate::sandbox::request::{Request, Verb};
+use crate::sandbox::state::State;
 use crate::sandbox::types::Kind;
+use crate::sandbox::write::Written;
 use crate::sandbox::{Sandbox, auth, read, write};
+
+/// Roles that may be made of others.
+const CLUSTER_ROLES: &str = "clusterroles.rbac.authorization.k8s.io";
 
 /// The longest name of a field manager.
 const MANAGER_LIMIT: usize = 128;
@@ -28,6 +36,7 @@ pub fn serve(
     parts: &Parts,
     place: Place,
     bytes: &[u8],
+    trail: &mut Trail,
 ) -> Result<Reply, ApiError> {
     let form = accept::form(&parts.headers)?;
     let query = query::parse(parts.uri.query().unwrap_or_default());
@@ -38,11 +47,12 @@ pub fn serve(
     // Read before the state is locked, and judged once it is known who asks for what.
     let read = match format {
         Ok(Some(format)) => body::parse(format, bytes, sandbox.options().yaml),
-        _ => Ok(serde_json::Value::Null),
+        _ => Ok(Value::Null),
     };
 
     let mut state = sandbox.lock();
     let user = auth::authenticate(&state, &parts.headers)?;
+    trail.user = Some(user.clone());
     let kinds = &state.kinds;
     if !kinds
         .all()
@@ -54,46 +64,44 @@ pub fn serve(
     let is_watch = query::is_on(query.get("watch").map(String::as_str));
     let format = format?;
     let verb = target::verb(&parts.method, &kind, &place, is_watch, format)?;
-    let mut request = Request {
+    let request = trail.request.insert(Request {
         verb,
         manager: manager(query.get("fieldManager"), &parts.headers),
         namespace: place.namespace,
         name: place.name,
         subresource: place.subresource,
         query,
-        body: serde_json::Value::Null,
+        body: Value::Null,
         user,
         kind: kind.clone(),
-    };
-    auth::authorize(&state, &request)?;
-    request.body = read.map_err(|error| unreadable(&request, &error))?;
+    });
+    if sandbox.options().authorization {
+        let attributes = Attributes::of(request);
+        let decision = auth::decide(&state, &request.user, &attributes);
+        if !trail.decision.insert(decision).allowed {
+            return Err(attributes.forbidden(&request.user));
+        }
+    }
+    request.body = read.map_err(|error| unreadable(request, &error))?;
 
     if !matches!(verb, Verb::Watch) {
         present::check(form, &kind, matches!(verb, Verb::List))?;
     }
     let (code, content, warnings) = match verb {
-        Verb::Get => (200, Content::One(read::get(&state, &request)?), Vec::new()),
-        Verb::List => (
-            200,
-            Content::Many(read::list(&state, &request)?),
-            Vec::new(),
-        ),
+        Verb::Get => (200, Content::One(read::get(&state, request)?), Vec::new()),
+        Verb::List => (200, Content::Many(read::list(&state, request)?), Vec::new()),
         Verb::Watch => {
-            let follow = Follow::start(&state, &request)?;
+            let follow = Follow::start(&state, request)?;
             return Ok(Reply::Stream(watch::stream(
                 sandbox.clone(),
                 follow,
                 form,
-                &request,
+                request,
             )?));
         }
         _ => {
-            let write::Written {
-                code,
-                object,
-                warnings,
-            } = write::write(&mut state, &request)?;
-            (code, Content::One(object), warnings)
+            let written = write_or_review(&mut state, request)?;
+            (written.code, Content::One(written.object), written.warnings)
         }
     };
     let shown = Shown {
@@ -106,6 +114,21 @@ pub fn serve(
         shown,
         warnings,
     })
+}
+
+fn write_or_review(state: &mut State, request: &Request) -> Result<Written, ApiError> {
+    if let Some(answer) = auth::review(state, request) {
+        return Ok(Written {
+            code: 201,
+            object: Arc::new(answer?),
+            warnings: Vec::new(),
+        });
+    }
+    let written = write::write(state, request)?;
+    if request.kind.resource() == CLUSTER_ROLES {
+        auth::aggregate(state);
+    }
+    Ok(written)
 }
 
 fn unreadable(request: &Request, error: &str) -> ApiError {

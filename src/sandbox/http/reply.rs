@@ -33,19 +33,9 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Text.
-    pub fn text(code: u16, text: &'static str) -> Self {
-        Self::Text(code, text)
-    }
-
     /// What is said of paths that lead nowhere.
     pub fn nowhere() -> Self {
         Self::Text(404, "404 page not found\n")
-    }
-
-    /// A refusal.
-    pub fn error(error: &ApiError) -> Self {
-        Self::Error(Box::new(error.clone()))
     }
 
     /// The HTTP status.
@@ -54,6 +44,14 @@ impl Reply {
             Self::Text(code, _) | Self::Value(code, _) | Self::Shown { code, .. } => *code,
             Self::Error(error) => error.code,
             Self::Stream(_) => 200,
+        }
+    }
+
+    /// The reason of a refusal; empty for none.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Error(error) => error.reason,
+            _ => "",
         }
     }
 

@@ -7,6 +7,7 @@ use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::sandbox::auth::audit::Log;
 use crate::sandbox::read::tests::kind;
 use crate::sandbox::state::State;
 use crate::sandbox::store::Key;
@@ -50,8 +51,11 @@ fn sandbox() -> Arc<Sandbox> {
 }
 
 async fn send(sandbox: &Arc<Sandbox>, method: Method, path: &str, accept: &str) -> Response {
-    let request = Request::builder().method(method).uri(path);
-    let request = request
+    let bearer = format!("Bearer {}", sandbox.admin_token());
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("authorization", bearer)
         .header("accept", accept)
         .body(Body::empty())
         .unwrap();
@@ -489,4 +493,58 @@ async fn a_watch_ends_with_its_kind_and_with_the_sandbox() {
     assert_eq!(read_all(widgets).await.1, json!(""));
     sandbox.ended().cancel();
     assert_eq!(read_all(configmaps).await.1, json!(""));
+}
+
+#[tokio::test]
+async fn strangers_may_not_read_and_all_is_written_down() {
+    let folder = std::env::temp_dir().join(format!("sandbox-{:x}", fastrand::u64(..)));
+    std::fs::create_dir(&folder).unwrap();
+    let log = folder.join("audit.log");
+    let options = Options {
+        audit: Some(Arc::new(Log::open(&log).unwrap())),
+        ..Options::default()
+    };
+    let mut state = State::default();
+    state.kinds.add(kind("", "configmaps", "ConfigMap"));
+    let sandbox = Sandbox::with_state(state, options);
+    let ask = async |bearer: &str, path: &str| {
+        let request = Request::builder().uri(path).header("authorization", bearer);
+        let response = answer(
+            Extracted(sandbox.clone()),
+            request.body(Body::empty()).unwrap(),
+        );
+        response.await.status().as_u16()
+    };
+    let admin = format!("Bearer {}", sandbox.admin_token());
+    let path = "/api/v1/namespaces/a/configmaps?limit=5";
+    assert_eq!(ask("", path).await, 403);
+    assert_eq!(ask("Bearer none", path).await, 401);
+    assert_eq!(ask(&admin, path).await, 200);
+    assert_eq!(ask("", "/version").await, 403);
+    assert_eq!(ask(&admin, "/version").await, 200);
+    let text = std::fs::read_to_string(&log).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let told: Vec<String> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|event| {
+            let user = event["user"]["username"].as_str().unwrap_or("-");
+            let code = &event["responseStatus"]["code"];
+            format!(
+                "{user} {} {} {code}",
+                event["verb"].as_str().unwrap(),
+                event["requestURI"].as_str().unwrap()
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            format!("system:anonymous list {path} 403"),
+            format!("- get {path} 401"),
+            format!("admin list {path} 200"),
+            "system:anonymous get /version 403".to_owned(),
+            "admin get /version 200".to_owned(),
+        ]
+    );
 }
