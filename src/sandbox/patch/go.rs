@@ -15,7 +15,9 @@ pub fn print(value: &Value) -> String {
         Value::Object(fields) => {
             let mut fields: Vec<_> = fields.iter().collect();
             fields.sort_by_key(|(key, _)| key.as_str());
-            let fields = fields.iter().map(|(key, value)| format!("{key}:{}", print(value)));
+            let fields = fields
+                .iter()
+                .map(|(key, value)| format!("{key}:{}", print(value)));
             format!("map[{}]", fields.collect::<Vec<_>>().join(" "))
         }
     }

@@ -8,7 +8,9 @@ use serde_json::Value;
 /// Whether two items are the same: by their key, or by their values where there is none.
 pub(super) fn same(one: &Value, other: &Value, key: Option<&str>) -> bool {
     match key {
-        Some(key) => one.get(key).is_some_and(|value| other.get(key) == Some(value)),
+        Some(key) => one
+            .get(key)
+            .is_some_and(|value| other.get(key) == Some(value)),
         None => one == other,
     }
 }

@@ -1,6 +1,5 @@
 //! Server-side apply.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -11,8 +10,8 @@ use super::create;
 use super::key::Write;
 use super::metadata::{metadata, text};
 use super::update;
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::merge::{self, Conflict, MergeError};
+use crate::sandbox::error::ApiError;
+use crate::sandbox::merge;
 use crate::sandbox::state::State;
 
 /// Answers an apply patch.
@@ -26,8 +25,7 @@ pub(super) fn apply(
         return Err(write.not_found());
     }
     let force = matches!(write.request.parameter("force"), Some("true" | "1" | ""));
-    let mut new = merge::apply(old.as_deref(), &applied, &write.typed(), &write.by(), force)
-        .map_err(refuse)?;
+    let mut new = merge::apply(old.as_deref(), &applied, &write.typed(), &write.by(), force)?;
     body::read(write, &mut new).map_err(ApiError::bad_request)?;
     update::agree(write, &applied)?;
     body::place(write, &mut new)?;
@@ -83,64 +81,4 @@ fn applied(write: &Write<'_>) -> Result<Value, ApiError> {
     Ok(fields
         .map(|(field, value)| (field.clone(), value.clone()))
         .collect())
-}
-
-fn refuse(error: MergeError) -> ApiError {
-    match error {
-        MergeError::Conflicts(conflicts) => conflicting(&conflicts),
-        MergeError::Invalid(why) => ApiError::bad_request(why),
-    }
-}
-
-/// 409 with all fields that others manage.
-fn conflicting(conflicts: &[Conflict]) -> ApiError {
-    let mut fields: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for conflict in conflicts {
-        let fields = fields.entry(manager(conflict)).or_default();
-        fields.push(&conflict.field);
-    }
-    let told: Vec<String> = match conflicts {
-        [only] => vec![format!("conflict with {}: {}", manager(only), only.field)],
-        _ => fields
-            .iter()
-            .map(|(manager, fields)| {
-                format!("conflicts with {manager}:\n- {}", fields.join("\n- "))
-            })
-            .collect(),
-    };
-    let message = format!(
-        "Apply failed with {} conflict{}: {}",
-        conflicts.len(),
-        if conflicts.len() == 1 { "" } else { "s" },
-        told.join("\n")
-    );
-    let causes = fields.iter().flat_map(|(manager, fields)| {
-        fields.iter().map(move |field| Cause {
-            reason: "FieldManagerConflict",
-            message: format!("conflict with {manager}"),
-            field: (*field).to_owned(),
-        })
-    });
-    let mut error = ApiError::new(409, "Conflict", message);
-    error.details_mut().causes = causes.collect();
-    error
-}
-
-/// A field's manager, as conflicts name it.
-fn manager(conflict: &Conflict) -> String {
-    let Conflict {
-        manager,
-        operation,
-        api_version,
-        subresource,
-        ..
-    } = conflict;
-    let mut said = format!("{manager:?}");
-    if !subresource.is_empty() {
-        said.push_str(&format!(" with subresource {subresource:?}"));
-    }
-    if operation == "Update" {
-        said.push_str(&format!(" using {api_version}"));
-    }
-    said
 }
