@@ -24,7 +24,9 @@ mod tests;
 
 pub use self::apply::apply;
 pub use self::conflict::{Conflict, MergeError};
-pub use self::schema::{Field, Key, ListKind, Node, NodeId, PatchStrategy, Scalar, Schema, Struct};
+pub use self::schema::{
+    About, Field, Key, ListKind, Node, NodeId, PatchStrategy, Scalar, Schema, Struct,
+};
 pub use self::set::FieldSet;
 pub use self::update::update;
 
