@@ -25,8 +25,7 @@ pub(super) fn apply(
         return Err(write.not_found());
     }
     let force = matches!(write.request.parameter("force"), Some("true" | "1" | ""));
-    let mut new = merge::apply(old.as_deref(), &applied, &write.typed(), &write.by(), force)
-        .map_err(ApiError::from)?;
+    let mut new = merge::apply(old.as_deref(), &applied, &write.typed(), &write.by(), force)?;
     body::read(write, &mut new).map_err(ApiError::bad_request)?;
     update::agree(write, &applied)?;
     body::place(write, &mut new)?;

@@ -48,14 +48,22 @@ pub(super) fn identify(write: &Write<'_>, object: &mut Value) -> Result<(), ApiE
             write.api_version
         )));
     }
+    name_kind(write, object);
+    Ok(())
+}
+
+/// Says in an object of what kind it is, and gives it metadata.
+pub(super) fn name_kind(write: &Write<'_>, object: &mut Value) {
     if let Some(fields) = object.as_object_mut() {
-        fields.insert("kind".to_owned(), kind.as_str().into());
-        fields.insert("apiVersion".to_owned(), write.api_version.as_str().into());
+        let Write {
+            kind, api_version, ..
+        } = write;
+        fields.insert("kind".to_owned(), kind.kind.as_str().into());
+        fields.insert("apiVersion".to_owned(), api_version.as_str().into());
         if !fields.get("metadata").is_some_and(Value::is_object) {
             fields.insert("metadata".to_owned(), Map::new().into());
         }
     }
-    Ok(())
 }
 
 /// Checks an object's namespace against the path's, and sets it.
@@ -109,25 +117,32 @@ pub(super) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8
 pub(super) fn decode(write: &mut Write<'_>) -> Result<Value, ApiError> {
     let mut object = write.request.body.clone();
     identify(write, &mut object)?;
-    let kind = &write.kind.kind;
+    let kind = write.kind.clone();
+    let (kind, version) = (&kind.kind, &kind.version);
     let handled = |why: &str| {
-        let version = &write.kind.version;
         ApiError::bad_request(format!(
             "{kind} in version {version:?} cannot be handled as a {kind}: {why}"
         ))
     };
     let unknown = read(write, &mut object).map_err(|why| handled(&why))?;
-    let said: Vec<String> = unknown
-        .iter()
-        .map(|field| format!("unknown field {field:?}"))
-        .collect();
-    match write.request.parameter("fieldValidation") {
-        Some("Strict") if !said.is_empty() => {
-            let why = format!("strict decoding error: {}", said.join(", "));
-            return Err(handled(&why));
-        }
-        Some("Ignore") => {}
-        _ => write.warnings.extend(said),
-    }
+    validate_fields(write, &unknown).map_err(|why| handled(&why))?;
     Ok(object)
+}
+
+/// Tells of unknown fields, or refuses them, as `fieldValidation` wants it.
+pub(super) fn validate_fields(write: &mut Write<'_>, unknown: &[String]) -> Result<(), String> {
+    let said = unknown
+        .iter()
+        .map(|field| format!("unknown field {field:?}"));
+    match write.request.parameter("fieldValidation") {
+        Some("Strict") if !unknown.is_empty() => {
+            let said: Vec<String> = said.collect();
+            Err(format!("strict decoding error: {}", said.join(", ")))
+        }
+        Some("Ignore") => Ok(()),
+        _ => {
+            write.warnings.extend(said);
+            Ok(())
+        }
+    }
 }

@@ -11,6 +11,7 @@ mod managed;
 mod metadata;
 mod names;
 mod options;
+mod patch;
 mod rules;
 mod update;
 
@@ -45,6 +46,7 @@ pub fn write(state: &mut State, request: &Request) -> Result<Written, ApiError> 
         (Verb::Create, None) => create::create(state, &mut write),
         (Verb::Update, None | Some("status")) => update::update(state, &mut write),
         (Verb::Patch(PatchType::Apply), None | Some("status")) => apply::apply(state, &mut write),
+        (Verb::Patch(kind), None | Some("status")) => patch::patch(state, &mut write, kind),
         (Verb::Delete, None) => delete::delete(state, &mut write),
         _ => Err(ApiError::not_implemented("this subresource")),
     }?;
