@@ -18,7 +18,7 @@ SCRIPTS = $(shell find .ci src tests manifests deploy -type f -perm -u+x -exec g
 help: ## Say what there is
 	@echo 'Covergence: make a cluster look like a folder or a git ref, and see first what that changes.'
 	@echo
-	@echo '  make demo      see it work on a Kubernetes of its own: diff, sync, drift, prune'
+	@echo '  make demo      see it work: a repository, diff, sync, coverage by a commit, drift, prune'
 	@echo '  make test      everything that CI checks'
 	@echo
 	@echo 'Every day:'
@@ -80,7 +80,7 @@ integration: ## The suite against a real API server
 demo: ## See it work
 	@.ci/setup build
 	@cargo build --locked
-	@manifests/demo
+	@target/debug/covergence demo
 
 fuzz: ## What CI does a little of, for longer
 	@.ci/setup build

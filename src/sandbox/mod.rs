@@ -10,6 +10,7 @@ mod http;
 mod instance;
 pub mod kinds;
 pub mod merge;
+pub mod patch;
 pub mod read;
 pub mod request;
 mod start;

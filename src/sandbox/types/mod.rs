@@ -1,8 +1,11 @@
 //! The kinds that are served: those of Kubernetes, from a generated table, and those that CustomResourceDefinitions add.
 
 pub mod capture;
+pub mod discovery;
 pub mod generate;
 mod kind;
+pub mod openapi;
+mod read;
 mod registry;
 pub mod table;
 #[cfg(test)]
@@ -10,11 +13,10 @@ mod tests;
 
 use std::sync::{Arc, LazyLock};
 
-use serde_json::Value;
-
 use super::merge::{Node, Schema};
 
 pub use self::kind::{Column, Kind, Origin, Scale};
+pub use self::read::{Read, read};
 pub use self::registry::Registry;
 
 /// The table of Kubernetes' own kinds, which `types/generate` makes of an API server's answers.
@@ -64,20 +66,4 @@ fn plural(singular: &str) -> String {
         }
         None => format!("{singular}s"),
     }
-}
-
-/// What reading an object as its kind found.
-#[derive(Clone, Debug, Default)]
-pub struct Read {
-    /// Fields that its kind does not have, which were taken out, such as `spec.template.spec.bogus`.
-    pub unknown: Vec<String>,
-}
-
-/// Reads an object as a built-in kind, as Go does: takes out unknown fields and nulls, brings quantities, times and base64
-/// into the form they are kept in, and adds what is never absent.
-///
-/// # Errors
-/// What cannot be read, worded as the API server words it in its 400.
-pub fn read(_kind: &Kind, _object: &mut Value) -> Result<Read, String> {
-    Ok(Read::default())
 }
