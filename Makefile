@@ -13,19 +13,19 @@ NODE ?=
 # Cargo tools that .ci/setup builds where the machine has none.
 export PATH := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/covergence/tools/bin:$(PATH)
 STAGE := .ci/stage
-SCRIPTS = $(shell find .ci tests manifests deploy -type f -perm -u+x -exec grep -lE '^\#!/usr/bin/env bash' {} +)
+SCRIPTS = $(shell find .ci src tests manifests deploy -type f -perm -u+x -exec grep -lE '^\#!/usr/bin/env bash' {} +)
 
 help: ## Say what there is
 	@echo 'Covergence: make a cluster look like a folder or a git ref, and see first what that changes.'
 	@echo
-	@echo '  make demo      see it work on a Kubernetes of its own: diff, sync, drift, prune'
+	@echo '  make demo      see it work: a repository, diff, sync, coverage by a commit, drift, prune'
 	@echo '  make test      everything that CI checks'
 	@echo
 	@echo 'Every day:'
 	@echo '  make check     format, lints, unit tests, and the suite on a sandbox; no cluster'
 	@echo '  make lab       start a Kubernetes control plane to play with, in DIR ($(DIR));'
 	@echo '                 with NODE=1 and as root, one that runs pods'
-	@echo '  make generate  write the generated files anew: deploy/crds.yaml'
+	@echo '  make generate  write the generated files anew: deploy/crds.yaml, and the kinds of the sandbox'
 	@echo '  make bench     measure: commands side by side with kubectl, and the service as it grows'
 	@echo '  make fuzz      break the files of tests/corpus in ROUNDS ($(ROUNDS)) times 500 ways more and read them'
 	@echo '  make install   covergence and kubectl-covergence into PREFIX/bin ($(PREFIX)/bin)'
@@ -84,7 +84,7 @@ integration: ## The suite against a real API server
 demo: ## See it work
 	@.ci/setup build
 	@cargo build --locked
-	@manifests/demo
+	@target/debug/covergence demo
 
 fuzz: ## What CI does a little of, for longer
 	@.ci/setup build
@@ -118,3 +118,4 @@ generate: ## Generated files
 	@cargo build --locked
 	@mkdir -p deploy
 	target/debug/covergence crd >deploy/crds.yaml
+	src/sandbox/types/generate

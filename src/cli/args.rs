@@ -34,6 +34,14 @@ Examples:
 
 Exit codes: 0 everything is as its spec wants it, 1 something is not, 2 errors.";
 
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  covergence demo                      on a small Kubernetes API in memory, which ends with it
+  covergence demo --keep               and leave that running, to try kubectl on it
+  covergence demo --cluster            on the current cluster, in a namespace of its own
+
+On a cluster the definitions of our kinds are installed if they are not there, and stay.";
+
 /// GitOps for JVM coverage: makes a cluster look like a directory or a git ref, and shows what that changes first.
 #[derive(Debug, Parser)]
 #[command(name = "covergence", version, after_help = EXAMPLES, max_term_width = 100)]
@@ -64,6 +72,9 @@ pub enum Command {
     Collect(CollectArgs),
     /// Put the coverage agent where a JVM finds it.
     Agent(AgentArgs),
+    /// See all of it at work: a repository, a diff, a sync, coverage by a commit, drift, a prune. Needs no cluster.
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(DemoArgs),
     /// Print the CustomResourceDefinitions of ClosureJVMTarget, Sync and ClosureJVMCampaign.
     Crd(CrdArgs),
     /// Print the least rights that syncing the source takes; needs no cluster.
@@ -88,7 +99,7 @@ impl Command {
             Self::Crd(args) => args.output == Format::Json,
             Self::Rbac(args) => args.output == Format::Json,
             Self::Collect(args) => args.prints_json(),
-            Self::Run(_) | Self::Agent(_) | Self::Completions { .. } => false,
+            Self::Run(_) | Self::Agent(_) | Self::Demo(_) | Self::Completions { .. } => false,
         }
     }
 }
@@ -354,6 +365,22 @@ pub struct TreeArgs {
     /// How results are printed.
     #[arg(short, long, value_enum, default_value_t = Output::Text)]
     pub output: Output,
+}
+
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Leave the controller and the API running at the end, until Ctrl-C.
+    #[arg(long)]
+    pub keep: bool,
+    /// Play on the current cluster, in a namespace of the demo's own.
+    #[arg(long)]
+    pub cluster: bool,
+    /// Path of the kubeconfig.
+    #[arg(long, value_name = "FILE", requires = "cluster")]
+    pub kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig.
+    #[arg(long, requires = "cluster")]
+    pub context: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ mod args;
 mod branches;
 mod collect;
 mod crd;
+mod demo;
 mod diagnostics;
 mod diff;
 mod error;
@@ -101,6 +102,7 @@ fn dispatch(command: Command) -> Result<u8, CliError> {
         Command::Rbac(args) => runtime()?.block_on(rbac::run(&args)),
         Command::Render(args) => runtime()?.block_on(render::run(&args)),
         Command::Validate(args) => runtime()?.block_on(validate::run(&args)),
+        Command::Demo(args) => runtime()?.block_on(demo::run(&args)),
         Command::Diff(args) => runtime()?.block_on(diff::run(&args)),
         Command::Sync(args) => runtime()?.block_on(sync::run(&args)),
         Command::Status(args) => runtime()?.block_on(status::run(&args)),

@@ -3,6 +3,7 @@
 mod agent;
 mod cache;
 mod connect;
+mod edit;
 mod endpoints;
 mod error;
 mod events;

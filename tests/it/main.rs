@@ -39,6 +39,7 @@ mod controller_tenancy;
 mod controller_triggers;
 mod crash;
 mod crd_install;
+mod demo;
 mod deploy;
 mod events;
 mod exec_command;

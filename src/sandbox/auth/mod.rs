@@ -125,7 +125,7 @@ fn unauthorized() -> ApiError {
 }
 
 /// A random UUID.
-fn uuid() -> String {
+pub(super) fn uuid() -> String {
     let bits = fastrand::u128(..) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let hex = format!("{bits:032x}");
     let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default().to_owned();
