@@ -6,10 +6,17 @@ pub mod auth;
 pub mod controllers;
 pub mod crd;
 pub mod error;
+mod http;
+mod instance;
 pub mod kinds;
 pub mod merge;
+pub mod read;
 pub mod request;
+mod start;
 pub mod state;
 pub mod store;
 pub mod types;
 pub mod write;
+
+pub use self::http::Yaml;
+pub use self::instance::{Locked, Options, Sandbox};

@@ -16,13 +16,20 @@ pub struct Definitions {
     kept: BTreeMap<String, Vec<Box<str>>>,
 }
 
+/// Scalars of fields that are added.
+const SCALARS: &[&str] = &["bool", "int32", "int64", "string"];
+
 type Names = Box<[Box<str>]>;
 
 impl Definitions {
     /// The fields of a definition that are never absent, and those that are kept when they are zero.
     pub fn presence(&self, name: &str) -> (Names, Names) {
         let of = |all: &BTreeMap<String, Vec<Box<str>>>| all.get(name).cloned().unwrap_or_default();
-        (of(&self.always).into(), of(&self.kept).into())
+        let mut always = of(&self.always);
+        if self.types.get(name).is_some_and(has_metadata) {
+            always.push("metadata".into());
+        }
+        (always.into(), of(&self.kept).into())
     }
 
     fn correct(&mut self, line: &str) -> Option<()> {
@@ -30,16 +37,8 @@ impl Definitions {
         let (word, rest) = how.split_once(' ').unwrap_or((how, ""));
         match word {
             "copies" => self.copy_package(&package(rest), &package(what)),
-            "always" => self
-                .always
-                .entry(package(what))
-                .or_default()
-                .extend(rest.split(' ').map(Box::from)),
-            "kept" => self
-                .kept
-                .entry(package(what))
-                .or_default()
-                .extend(rest.split(' ').map(Box::from)),
+            "always" => note(&mut self.always, what, rest),
+            "kept" => note(&mut self.kept, what, rest),
             "type" => {
                 let empty = json!({ "type": "object", "properties": {} });
                 self.types.entry(package(what)).or_insert(empty);
@@ -56,15 +55,10 @@ impl Definitions {
     fn correct_field(&mut self, path: &str, word: &str, rest: &str) -> Option<()> {
         let (owner, field) = path.rsplit_once('.')?;
         let owner = package(owner);
-        let definition = self.types.get_mut(&owner)?;
         if word == "add" {
-            let properties = definition.get_mut("properties")?.as_object_mut()?;
-            if !properties.contains_key(field) {
-                properties.insert(field.to_owned(), new_field(rest));
-                self.kept.entry(owner).or_default().push(field.into());
-            }
-            return Some(());
+            return self.add(&owner, field, rest);
         }
+        let definition = self.types.get_mut(&owner)?;
         let property = definition
             .pointer_mut(&format!("/properties/{field}"))?
             .as_object_mut()?;
@@ -89,6 +83,30 @@ impl Definitions {
         Some(())
     }
 
+    fn add(&mut self, owner: &str, field: &str, written: &str) -> Option<()> {
+        let definition = self.types.get_mut(owner)?.as_object_mut()?;
+        let properties = definition.get_mut("properties")?.as_object_mut()?;
+        if properties.contains_key(field) {
+            return Some(());
+        }
+        let (written, required) = match written.strip_suffix(", required") {
+            Some(written) => (written, true),
+            None => (written, false),
+        };
+        properties.insert(field.to_owned(), new_field(written));
+        if required {
+            let names = definition.entry("required").or_insert_with(|| json!([]));
+            names.as_array_mut()?.push(field.into());
+        } else if SCALARS.contains(&written) {
+            // Optional scalars are pointers nowadays, so that their zeros can be told from their absence.
+            self.kept
+                .entry(owner.to_owned())
+                .or_default()
+                .push(field.into());
+        }
+        Some(())
+    }
+
     /// A version whose types are those of another, with their references to each other.
     fn copy_package(&mut self, from: &str, to: &str) {
         let (from, to) = (format!("{from}."), format!("{to}."));
@@ -104,6 +122,11 @@ impl Definitions {
             .collect();
         self.types.extend(copies);
     }
+}
+
+fn note(fields: &mut BTreeMap<String, Vec<Box<str>>>, owner: &str, names: &str) {
+    let names = names.split(' ').map(Box::from);
+    fields.entry(package(owner)).or_default().extend(names);
 }
 
 /// The definitions of a document, corrected.
@@ -158,10 +181,19 @@ fn new_field(written: &str) -> Value {
         "string" => json!({ "type": "string" }),
         "bool" => json!({ "type": "boolean" }),
         "int32" | "int64" => json!({ "type": "integer", "format": written }),
+        "time" => reference("io.k8s.apimachinery.pkg.apis.meta.v1.Time"),
         "quantity" => reference("io.k8s.apimachinery.pkg.api.resource.Quantity"),
         "int-or-string" => reference("io.k8s.apimachinery.pkg.util.intstr.IntOrString"),
         name => reference(&package(name)),
     }
+}
+
+/// Objects, and templates of objects: what `ObjectMeta` is in is never a pointer.
+fn has_metadata(definition: &Value) -> bool {
+    let reference = definition.pointer("/properties/metadata/$ref");
+    reference
+        .and_then(Value::as_str)
+        .is_some_and(|it| it.ends_with(".ObjectMeta"))
 }
 
 fn list_of(written: &str, kind: &Value) -> Value {
