@@ -80,7 +80,8 @@ impl Sandbox {
     }
 
     /// Makes one that serves a state, and nothing else.
-    pub fn with_state(state: State, options: Options) -> Arc<Self> {
+    pub fn with_state(mut state: State, options: Options) -> Arc<Self> {
+        state.auth.enforced = options.authorization;
         Arc::new(Self {
             version: watch::Sender::new(state.store.version()),
             admin_token: state.auth.tokens.admin().to_owned(),
