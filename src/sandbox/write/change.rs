@@ -9,6 +9,7 @@ use super::key::Write;
 use super::lifecycle;
 use super::metadata::{self, metadata, text};
 use super::rules;
+use crate::sandbox::auth;
 use crate::sandbox::error::{ApiError, Cause};
 use crate::sandbox::kinds;
 use crate::sandbox::state::State;
@@ -169,6 +170,7 @@ pub(super) fn admit(
     if !write.custom() && matches!(write.subresource(), "" | "scale") {
         kinds::prepare_update(write.kind, &mut new, old);
     }
+    auth::check_escalation(state, write.request, &new, Some(old))?;
     if counts(write, old, &new) {
         metadata::next_generation(&mut new);
     }
