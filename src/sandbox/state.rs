@@ -1,5 +1,6 @@
 //! What the sandbox knows.
 
+use super::controllers::Controllers;
 use super::store::Store;
 use super::types::Registry;
 
@@ -10,4 +11,6 @@ pub struct State {
     pub kinds: Registry,
     /// The objects.
     pub store: Store,
+    /// What the controllers remember.
+    pub controllers: Controllers,
 }
