@@ -1,10 +1,11 @@
 //! What the sandbox knows.
 
+use super::auth::Auth;
 use super::controllers::Controllers;
 use super::store::Store;
 use super::types::Registry;
 
-/// Kinds and objects.
+/// Kinds, objects and users.
 #[derive(Debug, Default)]
 pub struct State {
     /// The kinds that are served.
@@ -13,4 +14,6 @@ pub struct State {
     pub store: Store,
     /// What the controllers remember.
     pub controllers: Controllers,
+    /// Users and their rights.
+    pub auth: Auth,
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::sandbox::merge::{NodeId, Schema};
 
 /// A kind at one of its versions, as discovery tells of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Kind {
     /// API group; empty for the core.
     pub group: String,
@@ -22,31 +23,37 @@ pub struct Kind {
     /// Its singular.
     pub singular: String,
     /// What kubectl takes for it as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub short_names: Vec<String>,
     /// Groups of kinds it is in, such as `all`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
     /// Whether its objects are in namespaces.
     pub namespaced: bool,
     /// Whether `/status` is there, so that the object's own endpoint leaves `status` as it is.
     pub status: bool,
     /// Whether `/scale` is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
     /// Whether spec changes count the generation up.
     pub generation: bool,
     /// Where it comes from.
     pub origin: Origin,
     /// Types of its fields.
+    #[serde(skip)]
     pub schema: Arc<Schema>,
     /// The type of the whole object in `schema`.
     pub root: NodeId,
     /// The structural schema of a custom kind (`openAPIV3Schema`), which also holds defaults and rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<Arc<Value>>,
     /// What `kubectl get` shows beside name and age.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<Column>,
 }
 
 /// A column of a table (`additionalPrinterColumns`).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Column {
     /// Its head.
     pub name: String,
@@ -59,7 +66,7 @@ pub struct Column {
 }
 
 /// Where the numbers of `/scale` are, as JSON paths such as `.spec.replicas`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scale {
     /// Wanted replicas.
     pub spec_replicas: String,
@@ -70,7 +77,7 @@ pub struct Scale {
 }
 
 /// Where a kind comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Origin {
     /// Kubernetes itself.
     BuiltIn,
