@@ -1,6 +1,6 @@
 //! Refusals, as the API server words them.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// A `Status` of kind `Failure`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,23 +140,27 @@ impl ApiError {
 
     /// The `Status` object.
     pub fn body(&self) -> Value {
-        let mut status = json!({
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "message": self.message, "code": self.code,
-        });
+        let mut status = Map::new();
+        let mut put = |name: &str, value: Value| status.insert(name.to_owned(), value);
+        put("kind", "Status".into());
+        put("apiVersion", "v1".into());
+        put("metadata", json!({}));
+        put("status", "Failure".into());
+        put("message", self.message.as_str().into());
+        put("code", self.code.into());
         if !self.reason.is_empty() {
-            status["reason"] = self.reason.into();
+            put("reason", self.reason.into());
         }
         if let Some(details) = &self.details {
-            status["details"] = details.body();
+            put("details", details.body());
         }
-        status
+        status.into()
     }
 }
 
 impl Details {
     fn body(&self) -> Value {
-        let mut body = serde_json::Map::new();
+        let mut body = Map::new();
         for (key, value) in [
             ("name", &self.name),
             ("group", &self.group),

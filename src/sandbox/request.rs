@@ -69,9 +69,13 @@ pub enum PatchType {
 pub struct User {
     /// Name.
     pub name: String,
+    /// What tells them from others of that name, such as the `uid` of a ServiceAccount; empty for none.
+    pub uid: String,
     /// Groups.
     pub groups: Vec<String>,
-    /// Whom the sender of the request is, when it impersonates.
+    /// What else is known of them.
+    pub extra: BTreeMap<String, Vec<String>>,
+    /// Who the sender of the request is, when it impersonates.
     pub sender: Option<Box<User>>,
 }
 

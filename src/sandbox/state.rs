@@ -1,13 +1,16 @@
 //! What the sandbox knows.
 
+use super::auth::Auth;
 use super::store::Store;
 use super::types::Registry;
 
-/// Kinds and objects.
+/// Kinds, objects and users.
 #[derive(Debug, Default)]
 pub struct State {
     /// The kinds that are served.
     pub kinds: Registry,
     /// The objects.
     pub store: Store,
+    /// Users and their rights.
+    pub auth: Auth,
 }

@@ -1,32 +1,67 @@
 //! CustomResourceDefinitions, and the objects of the kinds they make.
 
-use serde_json::Value;
+mod definition;
+mod fields;
+mod kinds;
+mod names;
+mod object;
+mod pattern;
+mod schema;
+mod show;
+#[cfg(test)]
+mod tests;
+
+pub use self::definition::{
+    default as default_definition, established, validate as validate_definition,
+};
+pub use self::kinds::kinds;
+pub use self::object::{default, prune, validate};
 
 use super::error::Cause;
-use super::types::Kind;
 
-/// The kinds that an established definition makes, one for each served version.
-pub fn kinds(_definition: &Value) -> Vec<Kind> {
-    Vec::new()
+/// A [`Cause`] for a value that is not as it should be.
+fn invalid(field: impl Into<String>, value: &str, why: &str) -> Cause {
+    cause(
+        "FieldValueInvalid",
+        field,
+        format!("Invalid value: {value}: {why}"),
+    )
 }
 
-/// Adds defaults to a definition (names, versions' conversion strategy).
-pub fn default_definition(_definition: &mut Value) {}
-
-/// What is wrong with a definition; `old` is absent for a new one.
-pub fn validate_definition(_definition: &Value, _old: Option<&Value>) -> Vec<Cause> {
-    Vec::new()
+/// A [`Cause`] for what must be there; `why` may be empty.
+fn required(field: impl Into<String>, why: &str) -> Cause {
+    cause("FieldValueRequired", field, told("Required value", why))
 }
 
-/// Takes out of a custom object what its schema does not know, and names it.
-pub fn prune(_kind: &Kind, _object: &mut Value) -> Vec<String> {
-    Vec::new()
+/// A [`Cause`] for what must not be there.
+fn forbidden(field: impl Into<String>, why: &str) -> Cause {
+    cause("FieldValueForbidden", field, told("Forbidden", why))
 }
 
-/// Adds a schema's defaults to a custom object.
-pub fn default(_kind: &Kind, _object: &mut Value) {}
+/// A [`Cause`] for a value that is none of those there are; `value` is shown as it is.
+fn unsupported<S: AsRef<str>>(field: impl Into<String>, value: &str, supported: &[S]) -> Cause {
+    let supported: Vec<String> = supported
+        .iter()
+        .map(|value| show::quoted(value.as_ref()))
+        .collect();
+    let message = format!(
+        "Unsupported value: {value}: supported values: {}",
+        supported.join(", ")
+    );
+    cause("FieldValueNotSupported", field, message)
+}
 
-/// What is wrong with a custom object; `old` is absent for a new one.
-pub fn validate(_kind: &Kind, _object: &Value, _old: Option<&Value>) -> Vec<Cause> {
-    Vec::new()
+fn cause(reason: &'static str, field: impl Into<String>, message: String) -> Cause {
+    Cause {
+        reason,
+        message,
+        field: field.into(),
+    }
+}
+
+fn told(what: &str, why: &str) -> String {
+    match why {
+        "" => what.to_owned(),
+        why => format!("{what}: {why}"),
+    }
 }

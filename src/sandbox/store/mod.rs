@@ -28,7 +28,7 @@ pub struct Change {
     pub key: Key,
     /// As it was; `None` when it is new.
     pub before: Option<Arc<Value>>,
-    /// As it is; `None` when it is gone. The last state of what is gone is `before`, with the version of its removal.
+    /// As it is; `None` when it is gone.
     pub after: Option<Arc<Value>>,
 }
 
@@ -98,12 +98,11 @@ impl Store {
 
     /// Takes an object away for good, and returns its last state, which has the version of its removal.
     pub fn remove(&mut self, key: &Key) -> Option<Arc<Value>> {
-        let mut object = (*self.objects.remove(key)?).clone();
+        let object = self.objects.remove(key)?;
         self.version += 1;
-        stamp(&mut object, self.version);
-        let object = Arc::new(object);
-        self.remember(key.clone(), Some(object.clone()), None);
-        Some(object)
+        let last = stamped(&object, self.version);
+        self.remember(key.clone(), Some(object), None);
+        Some(last)
     }
 
     /// What happened after a version; `None` when that is not remembered any more.
@@ -130,6 +129,13 @@ impl Store {
             after,
         });
     }
+}
+
+/// An object as at another version.
+pub fn stamped(object: &Value, version: u64) -> Arc<Value> {
+    let mut object = object.clone();
+    stamp(&mut object, version);
+    Arc::new(object)
 }
 
 fn stamp(object: &mut Value, version: u64) {

@@ -1,11 +1,27 @@
 //! Creations, changes and deletions.
 
+mod apply;
+mod body;
+mod change;
+mod create;
+mod delete;
+mod key;
+mod lifecycle;
+mod managed;
+mod metadata;
+mod names;
+mod options;
+mod patch;
+mod rules;
+mod update;
+
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use self::key::Write;
 use super::error::ApiError;
-use super::request::Request;
+use super::request::{PatchType, Request, Verb};
 use super::state::State;
 
 /// What became of a write.
@@ -23,6 +39,23 @@ pub struct Written {
 ///
 /// # Errors
 /// As the API server refuses it.
-pub fn write(_state: &mut State, _request: &Request) -> Result<Written, ApiError> {
-    Err(ApiError::not_implemented("writes"))
+pub fn write(state: &mut State, request: &Request) -> Result<Written, ApiError> {
+    options::check(request)?;
+    let mut write = Write::new(request);
+    let (code, object) = match (request.verb, request.subresource.as_deref()) {
+        (Verb::Create, None) => create::create(state, &mut write),
+        (Verb::Update, None | Some("status")) => update::update(state, &mut write),
+        (Verb::Patch(PatchType::Apply), None | Some("status")) => apply::apply(state, &mut write),
+        (Verb::Patch(kind), None | Some("status")) => patch::patch(state, &mut write, kind),
+        (Verb::Delete, None) => delete::delete(state, &mut write),
+        _ => Err(ApiError::not_implemented("this subresource")),
+    }?;
+    Ok(Written {
+        code,
+        object: write.at_version(object),
+        warnings: write.warnings,
+    })
 }
+
+#[cfg(test)]
+mod tests;

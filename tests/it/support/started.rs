@@ -35,6 +35,18 @@ impl Started {
         assert!(sent.unwrap().success());
     }
 
+    /// Reads on until a line holds a text, and gives that line.
+    pub fn until(&mut self, text: &str) -> String {
+        for line in self.stdout.by_ref().lines() {
+            let line = line.unwrap();
+            self.lines.push(line.clone());
+            if line.contains(text) {
+                return line;
+            }
+        }
+        panic!("{text:?} was not printed: {:#?}", self.lines)
+    }
+
     /// Waits for its end, and gives all lines that it printed.
     pub fn wait(mut self) -> (ExitStatus, Vec<String>) {
         for line in self.stdout.by_ref().lines() {

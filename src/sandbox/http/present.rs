@@ -1,0 +1,157 @@
+//! Objects in the form that somebody wants them in.
+
+use std::sync::Arc;
+
+use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
+use serde_json::{Map, Value};
+
+use super::accept::Form;
+use crate::sandbox::error::ApiError;
+use crate::sandbox::read::List;
+use crate::sandbox::types::{Kind, Origin};
+
+/// Objects, and how to show them.
+pub struct Shown {
+    /// Their kind, at the version that was asked for.
+    pub kind: Arc<Kind>,
+    /// The form that was asked for.
+    pub form: Form,
+    /// The objects.
+    pub content: Content,
+}
+
+/// What is shown.
+pub enum Content {
+    /// One object, or a `Status`.
+    One(Arc<Value>),
+    /// A list.
+    Many(List),
+}
+
+/// Whether a form is good for what is to be shown.
+///
+/// # Errors
+/// 406 for a list where an object was asked for, or the other way round.
+pub fn check(form: Form, kind: &Kind, is_list: bool) -> Result<(), ApiError> {
+    let message = match form {
+        Form::Metadata { list: false } if is_list => format!(
+            "you requested PartialObjectMetadata, but the requested object is a list ({})",
+            kind.list_kind
+        ),
+        Form::Metadata { list: true } if !is_list => format!(
+            "you requested PartialObjectMetadataList, but the requested object is not a list ({})",
+            kind.kind
+        ),
+        _ => return Ok(()),
+    };
+    Err(ApiError::new(406, "NotAcceptable", message))
+}
+
+impl Serialize for Shown {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let one = |object| One {
+            object,
+            kind: &self.kind,
+            form: self.form,
+            in_list: false,
+        };
+        match &self.content {
+            Content::One(object) => one(object).serialize(serializer),
+            Content::Many(list) => self.many(list, serializer),
+        }
+    }
+}
+
+impl Shown {
+    fn many<S: Serializer>(&self, list: &List, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut metadata = Map::new();
+        metadata.insert(
+            "resourceVersion".to_owned(),
+            list.version.to_string().into(),
+        );
+        if let Some(next) = &list.next {
+            metadata.insert("continue".to_owned(), next.as_str().into());
+        }
+        if let Some(remaining) = list.remaining {
+            metadata.insert("remainingItemCount".to_owned(), remaining.into());
+        }
+        let mut map = serializer.serialize_map(Some(4))?;
+        match self.form {
+            Form::Metadata { .. } => {
+                map.serialize_entry("kind", "PartialObjectMetadataList")?;
+                map.serialize_entry("apiVersion", META)?;
+            }
+            _ => {
+                map.serialize_entry("kind", &self.kind.list_kind)?;
+                map.serialize_entry("apiVersion", &self.kind.api_version())?;
+            }
+        }
+        map.serialize_entry("metadata", &metadata)?;
+        map.serialize_entry("items", &Items { shown: self, list })?;
+        map.end()
+    }
+}
+
+const META: &str = "meta.k8s.io/v1";
+
+struct Items<'a> {
+    shown: &'a Shown,
+    list: &'a List,
+}
+
+impl Serialize for Items<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Shown { kind, form, .. } = self.shown;
+        let mut items = serializer.serialize_seq(Some(self.list.items.len()))?;
+        for object in &self.list.items {
+            items.serialize_element(&One {
+                object,
+                kind,
+                form: *form,
+                in_list: true,
+            })?;
+        }
+        items.end()
+    }
+}
+
+/// An object as it is written out: stored once, and shown at any version of its kind.
+pub struct One<'a> {
+    /// The object.
+    pub object: &'a Value,
+    /// Its kind, at the version that was asked for.
+    pub kind: &'a Kind,
+    /// The form that was asked for.
+    pub form: Form,
+    /// Whether it is an item of a list: built-in kinds do not say there what they are.
+    pub in_list: bool,
+}
+
+impl Serialize for One<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(fields) = self.object.as_object() else {
+            return self.object.serialize(serializer);
+        };
+        // A `Status`, or a `Scale`.
+        if fields.get("kind").and_then(Value::as_str) != Some(self.kind.kind.as_str()) {
+            return fields.serialize(serializer);
+        }
+        let mut map = serializer.serialize_map(None)?;
+        if let Form::Metadata { .. } = self.form {
+            map.serialize_entry("kind", "PartialObjectMetadata")?;
+            map.serialize_entry("apiVersion", META)?;
+            map.serialize_entry("metadata", &fields.get("metadata"))?;
+            return map.end();
+        }
+        if !(self.in_list && self.kind.origin == Origin::BuiltIn) {
+            map.serialize_entry("kind", &self.kind.kind)?;
+            map.serialize_entry("apiVersion", &self.kind.api_version())?;
+        }
+        for (name, value) in fields {
+            if !matches!(name.as_str(), "kind" | "apiVersion") {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,9 @@
+mod applies;
+mod conflicts;
+mod errors;
+mod lists;
+mod properties;
+mod removal;
+mod sets;
+mod support;
+mod updates;

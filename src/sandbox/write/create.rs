@@ -1,0 +1,73 @@
+//! New objects.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::body;
+use super::key::Write;
+use super::lifecycle;
+use super::managed;
+use super::metadata::{self, metadata, text};
+use super::rules;
+use crate::sandbox::auth;
+use crate::sandbox::error::ApiError;
+use crate::sandbox::kinds;
+use crate::sandbox::state::State;
+
+/// Answers a `POST`.
+pub(super) fn create(
+    state: &mut State,
+    write: &mut Write<'_>,
+) -> Result<(u16, Arc<Value>), ApiError> {
+    let mut object = body::decode(write)?;
+    body::place(write, &mut object)?;
+    if !text(metadata(&object), "resourceVersion").is_empty() {
+        return Err(ApiError::new(
+            500,
+            "",
+            "resourceVersion should not be set on objects to be created",
+        ));
+    }
+    managed::created(write, &mut object);
+    let object = admit(state, write, object)?;
+    Ok((201, object))
+}
+
+/// Puts a new object in its place, once it is read, knows its namespace, and has its `managedFields`.
+pub(super) fn admit(
+    state: &mut State,
+    write: &mut Write<'_>,
+    mut object: Value,
+) -> Result<Arc<Value>, ApiError> {
+    lifecycle::may_create(state, write, &object)?;
+    metadata::begin(write, &mut object);
+    metadata::name(&mut object);
+    text(metadata(&object), "name").clone_into(&mut write.key.name);
+    auth::check_escalation(state, write.request, &object, None)?;
+    kinds::prepare_create(state, write.kind, &mut object)?;
+    let causes = rules::new(write, &object);
+    if !causes.is_empty() {
+        let Write { kind, key, .. } = write;
+        return Err(ApiError::invalid(
+            &kind.group,
+            &kind.kind,
+            &key.name,
+            causes,
+        ));
+    }
+    if state.store.get(&write.key).is_some() {
+        let Write { kind, key, .. } = write;
+        return Err(ApiError::already_exists(
+            &kind.group,
+            &kind.plural,
+            &key.name,
+        ));
+    }
+    if write.request.dry_run() {
+        return Ok(Arc::new(object));
+    }
+    let object = state.store.put(write.key.clone(), object);
+    lifecycle::created(state, write, &object);
+    Ok(object)
+}
