@@ -13,9 +13,9 @@ use super::words;
 
 const SOURCES: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
 
-/// Adds defaults to an autoscaler of a version that has metrics.
+/// Adds defaults to an autoscaler.
 pub(super) fn default(object: &mut Value) {
-    default_first(object);
+    add(object, &[("spec+.minReplicas", Int(1))]);
     let Some(spec) = object.get_mut("spec") else {
         return;
     };
@@ -28,11 +28,6 @@ pub(super) fn default(object: &mut Value) {
         default_direction(object_in(behavior, "scaleUp"), UP);
         default_direction(object_in(behavior, "scaleDown"), DOWN);
     }
-}
-
-/// Adds defaults to an autoscaler of the first version.
-pub(super) fn default_first(object: &mut Value) {
-    add(object, &[("spec+.minReplicas", Int(1))]);
 }
 
 /// How fast replicas are added: pods and percent in 15 seconds.
@@ -80,7 +75,6 @@ pub(super) fn check(causes: &mut Causes, object: &Spot<'_>) {
     for metric in metrics.items() {
         check_metric(causes, &metric);
     }
-    check_first(causes, &spec);
     let scalable = metrics
         .items()
         .any(|metric| matches!(metric.field("type").text(), "Object" | "External"));
@@ -93,15 +87,6 @@ pub(super) fn check(causes: &mut Causes, object: &Spot<'_>) {
     let behavior = spec.field("behavior");
     check_rules(causes, &behavior.field("scaleUp"));
     check_rules(causes, &behavior.field("scaleDown"));
-}
-
-/// The first version's one target is a metric of the later ones.
-fn check_first(causes: &mut Causes, spec: &Spot<'_>) {
-    let percent = spec.field("targetCPUUtilizationPercentage");
-    if percent.int().is_some_and(|percent| percent < 1) {
-        let said = spec.named("metrics[0].resource.target.averageUtilization", percent.value);
-        causes.invalid(&said, "must be greater than 0");
-    }
 }
 
 fn check_metric(causes: &mut Causes, metric: &Spot<'_>) {

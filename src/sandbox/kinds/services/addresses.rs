@@ -20,20 +20,43 @@ const ADDRESSES: u32 = 1 << 16;
 /// Ports of nodes: the first, and how many.
 const NODE_PORTS: (i64, i64) = (30000, 2768);
 
-/// Gives a new Service its addresses and ports.
-pub(in super::super) fn allocate(state: &State, service: &mut Value) -> Result<(), ApiError> {
-    if let Some(spec) = service.get_mut("spec") {
-        keep_in_step(spec, None);
+/// The same for a changed Service, unless nothing of this changes.
+pub(in super::super) fn allocate_update(
+    state: &State,
+    service: &mut Value,
+    old: &Value,
+) -> Result<(), ApiError> {
+    if had(service) == had(old) && has_all(service) {
+        return Ok(());
     }
-    allocate_update(state, service)
+    allocate(state, service)
 }
 
-/// Gives a changed Service the addresses and ports that it lacks.
-pub(in super::super) fn allocate_update(state: &State, service: &mut Value) -> Result<(), ApiError> {
-    let metadata = |object: &Value, field: &str| {
-        object.get("metadata").map(|metadata| text(metadata, field)).unwrap_or_default().to_owned()
-    };
-    let (name, namespace) = (metadata(service, "name"), metadata(service, "namespace"));
+/// The address and the ports that a Service has.
+fn had(service: &Value) -> (&str, Vec<Option<i64>>) {
+    let spec = service.get("spec").unwrap_or(&Value::Null);
+    let ports = spec.get("ports").and_then(Value::as_array).into_iter().flatten();
+    let number = |value: &Value, field| value.get(field).and_then(Value::as_i64);
+    let health = number(spec, "healthCheckNodePort");
+    let ports = ports.map(|port| number(port, "nodePort")).chain([health]);
+    (text(spec, "clusterIP"), ports.collect())
+}
+
+/// Whether a Service lacks nothing that its type gives it.
+fn has_all(service: &Value) -> bool {
+    let spec = service.get("spec").unwrap_or(&Value::Null);
+    let (address, mut ports) = had(service);
+    let health = ports.pop().flatten();
+    (!has_address(spec) || !address.is_empty())
+        && (!is_open(spec) || ports.iter().all(Option::is_some))
+        && (!has_health_port(spec) || health.is_some())
+}
+
+/// Gives a Service the addresses and ports that it lacks, and holds those it says against what others have.
+pub(in super::super) fn allocate(state: &State, service: &mut Value) -> Result<(), ApiError> {
+    let metadata = service.get("metadata").unwrap_or(&Value::Null);
+    let (name, namespace) = (text(metadata, "name"), text(metadata, "namespace"));
+    let (name, namespace) = (name.to_owned(), namespace.to_owned());
     let taken = Taken::by_others(state, &namespace, &name);
     let refuse = |cause| ApiError::invalid("", "Service", &name, vec![cause]);
     if let Some(spec) = service.get_mut("spec") {
