@@ -71,7 +71,9 @@ fn serve(
             return Err(attributes.forbidden(user));
         }
     }
-    discovery::serve(&state.kinds, &parts.headers, about)
+    let kinds = state.kinds.clone();
+    drop(state);
+    discovery::serve(&kinds, &parts.headers, about)
 }
 
 #[cfg(test)]
