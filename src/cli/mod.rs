@@ -4,6 +4,7 @@ mod agent;
 mod args;
 mod branches;
 mod collect;
+mod compare;
 mod crd;
 mod demo;
 mod diagnostics;
@@ -12,12 +13,14 @@ mod error;
 mod follow;
 mod json;
 pub mod logging;
+mod markdown;
 mod offline;
 mod progress;
 mod rbac;
 mod render;
 mod run;
 mod settings;
+mod snapshot;
 mod status;
 mod steps;
 mod sync;
@@ -104,6 +107,7 @@ fn dispatch(command: Command) -> Result<u8, CliError> {
         Command::Validate(args) => runtime()?.block_on(validate::run(&args)),
         Command::Demo(args) => runtime()?.block_on(demo::run(&args)),
         Command::Diff(args) => runtime()?.block_on(diff::run(&args)),
+        Command::Snapshot(args) => runtime()?.block_on(snapshot::run(&args)),
         Command::Sync(args) => runtime()?.block_on(sync::run(&args)),
         Command::Status(args) => runtime()?.block_on(status::run(&args)),
         Command::Tree(args) => runtime()?.block_on(tree::run(&args)),

@@ -11,7 +11,13 @@ use super::quantity;
 use super::spot::Spot;
 use super::words;
 
-const SOURCES: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
+const SOURCES: [&str; 5] = [
+    "ContainerResource",
+    "External",
+    "Object",
+    "Pods",
+    "Resource",
+];
 
 /// Adds defaults to an autoscaler of a version that has metrics.
 pub(super) fn default(object: &mut Value) {
@@ -22,7 +28,11 @@ pub(super) fn default(object: &mut Value) {
     let said = spec.get("metrics").and_then(Value::as_array);
     if said.is_none_or(Vec::is_empty) {
         let target = json!({ "type": "Utilization", "averageUtilization": 80 });
-        put(spec, "metrics", json!([{ "type": "Resource", "resource": { "name": "cpu", "target": target } }]));
+        put(
+            spec,
+            "metrics",
+            json!([{ "type": "Resource", "resource": { "name": "cpu", "target": target } }]),
+        );
     }
     if let Some(behavior) = spec.get_mut("behavior").and_then(Value::as_object_mut) {
         default_direction(object_in(behavior, "scaleUp"), UP);
@@ -48,7 +58,11 @@ fn default_direction(rules: &mut Value, (window, policies): (Option<i64>, &[(&st
     add(rules, &[("selectPolicy", Text("Max"))]);
     if !has(rules, "policies") {
         let policy = |(kind, value): &(&str, i64)| json!({ "type": kind, "value": value, "periodSeconds": 15 });
-        put(rules, "policies", policies.iter().map(policy).collect::<Vec<_>>());
+        put(
+            rules,
+            "policies",
+            policies.iter().map(policy).collect::<Vec<_>>(),
+        );
     }
 }
 
@@ -65,7 +79,11 @@ pub(super) fn check(causes: &mut Causes, object: &Spot<'_>) {
         causes.invalid_as(&most, &highest.to_string(), "must be greater than 0");
     }
     if highest < fewest {
-        causes.invalid_as(&most, &highest.to_string(), "must be greater than or equal to `minReplicas`");
+        causes.invalid_as(
+            &most,
+            &highest.to_string(),
+            "must be greater than or equal to `minReplicas`",
+        );
     }
     let target = spec.field("scaleTargetRef");
     for part in ["kind", "name"] {
@@ -99,7 +117,10 @@ pub(super) fn check(causes: &mut Causes, object: &Spot<'_>) {
 fn check_first(causes: &mut Causes, spec: &Spot<'_>) {
     let percent = spec.field("targetCPUUtilizationPercentage");
     if percent.int().is_some_and(|percent| percent < 1) {
-        let said = spec.named("metrics[0].resource.target.averageUtilization", percent.value);
+        let said = spec.named(
+            "metrics[0].resource.target.averageUtilization",
+            percent.value,
+        );
         causes.invalid(&said, "must be greater than 0");
     }
 }
@@ -124,7 +145,10 @@ fn check_metric(causes: &mut Causes, metric: &Spot<'_>) {
     };
     let source = metric.field(field);
     if source.absent() {
-        causes.required(&source, "must populate information for the given metric source");
+        causes.required(
+            &source,
+            "must populate information for the given metric source",
+        );
         return;
     }
     let target = source.field("target");
@@ -152,7 +176,10 @@ fn check_metric(causes: &mut Causes, metric: &Spot<'_>) {
             }
             let value = target.field("value");
             if field != "pods" && value.absent() && average.absent() {
-                causes.required(&average, "must set either a target value for metric or a per-pod target");
+                causes.required(
+                    &average,
+                    "must set either a target value for metric or a per-pod target",
+                );
             }
         }
     }
@@ -164,7 +191,11 @@ fn check_target(causes: &mut Causes, target: &Spot<'_>) {
         causes.required(&kind, "must specify a metric target type");
     }
     if !matches!(kind.text(), "Utilization" | "Value" | "AverageValue") {
-        causes.invalid_as(&kind, &quoted(kind.text()), "must be either Utilization, Value, or AverageValue");
+        causes.invalid_as(
+            &kind,
+            &quoted(kind.text()),
+            "must be either Utilization, Value, or AverageValue",
+        );
     }
     let percent = target.field("averageUtilization");
     if percent.int().is_some_and(|percent| percent < 1) {
@@ -179,11 +210,20 @@ fn check_target(causes: &mut Causes, target: &Spot<'_>) {
 }
 
 fn check_resource_target(causes: &mut Causes, target: &Spot<'_>) {
-    let (percent, value) = (target.field("averageUtilization"), target.field("averageValue"));
+    let (percent, value) = (
+        target.field("averageUtilization"),
+        target.field("averageValue"),
+    );
     if percent.absent() && value.absent() {
-        causes.required(&percent, "must set either a target raw value or a target utilization");
+        causes.required(
+            &percent,
+            "must set either a target raw value or a target utilization",
+        );
     } else if percent.present() && value.present() {
-        causes.forbidden(&value, "may not set both a target raw value and a target utilization");
+        causes.forbidden(
+            &value,
+            "may not set both a target raw value and a target utilization",
+        );
     }
 }
 

@@ -16,7 +16,9 @@ const AT_THE_END: [&str; 2] = ["/..", "/."];
 /// Adds defaults to an Ingress of the older version.
 pub(super) fn default_beta(ingress: &mut Value) {
     let rule = ("pathType", Text("ImplementationSpecific"));
-    let rules = ingress.pointer_mut("/spec/rules").and_then(Value::as_array_mut);
+    let rules = ingress
+        .pointer_mut("/spec/rules")
+        .and_then(Value::as_array_mut);
     for item in rules.into_iter().flatten() {
         for path in super::defaults::items(item, "/http/paths") {
             add(path, &[rule]);
@@ -66,7 +68,10 @@ pub(super) fn check_new(causes: &mut Causes, object: &Spot<'_>) {
     if class.present() && spec.field("ingressClassName").present() {
         let root = Spot::root(object.value);
         let said = root.field("annotations");
-        causes.invalid(&said.named(CLASS, class.value), "can not be set when the class field is also set");
+        causes.invalid(
+            &said.named(CLASS, class.value),
+            "can not be set when the class field is also set",
+        );
     }
 }
 
@@ -78,7 +83,11 @@ fn check_host(causes: &mut Causes, host: &Spot<'_>) {
     if text.parse::<std::net::IpAddr>().is_ok() {
         causes.invalid(host, "must be a DNS name, not an IP address");
     }
-    let wrong = if text.contains('*') { words::wildcard(text) } else { words::subdomain(text) };
+    let wrong = if text.contains('*') {
+        words::wildcard(text)
+    } else {
+        words::subdomain(text)
+    };
     causes.all_invalid(host, &wrong);
 }
 
@@ -116,7 +125,11 @@ fn check_path(causes: &mut Causes, path: &Spot<'_>, beta: bool) {
 fn check_backend(causes: &mut Causes, backend: &Spot<'_>) {
     let (service, resource) = (backend.field("service"), backend.field("resource"));
     if service.present() && resource.present() {
-        causes.invalid_as(backend, "\"\"", "cannot set both resource and service backends");
+        causes.invalid_as(
+            backend,
+            "\"\"",
+            "cannot set both resource and service backends",
+        );
     } else if resource.present() {
         for part in ["kind", "name"] {
             let part = resource.field(part);
@@ -181,7 +194,10 @@ pub(super) fn check_class(causes: &mut Causes, object: &Spot<'_>) {
     } else {
         let (domain, path) = controller.text().split_once('/').unwrap_or_default();
         if path.is_empty() || !words::is_subdomain(domain) {
-            causes.invalid(&controller, "must be a domain-prefixed path (such as \"acme.io/foo\")");
+            causes.invalid(
+                &controller,
+                "must be a domain-prefixed path (such as \"acme.io/foo\")",
+            );
         }
     }
     let parameters = spec.field("parameters");

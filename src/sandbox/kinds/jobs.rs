@@ -37,7 +37,9 @@ pub(super) fn default_job(object: &mut Value) {
         }
         put(spec, "parallelism", 1);
     }
-    let said = object.pointer("/metadata/labels").and_then(Value::as_object);
+    let said = object
+        .pointer("/metadata/labels")
+        .and_then(Value::as_object);
     let template = object.pointer("/spec/template/metadata/labels").cloned();
     if said.is_none_or(Map::is_empty)
         && let Some(template) = template.filter(Value::is_object)
@@ -57,7 +59,12 @@ pub(super) fn default_cron_job(object: &mut Value) {
 
 /// Makes a Job select its own pods, unless it does that by hand.
 pub(super) fn create(job: &mut Value) {
-    let text = |path| job.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text = |path| {
+        job.pointer(path)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     let (name, uid) = (text("/metadata/name"), text("/metadata/uid"));
     let Some(spec) = job.get_mut("spec").and_then(Value::as_object_mut) else {
         return;
@@ -71,7 +78,9 @@ pub(super) fn create(job: &mut Value) {
         && let Some(labels) = object_in(metadata, "labels").as_object_mut()
     {
         labels.entry("job-name").or_insert_with(|| name.into());
-        labels.entry("controller-uid").or_insert_with(|| uid.as_str().into());
+        labels
+            .entry("controller-uid")
+            .or_insert_with(|| uid.as_str().into());
     }
     if let Some(selector) = object_in(spec, "selector").as_object_mut()
         && let Some(labels) = object_in(selector, "matchLabels").as_object_mut()
@@ -148,7 +157,10 @@ fn check_pods(causes: &mut Causes, template: &Spot<'_>) {
 /// What may not change of a Job.
 pub(super) fn check_job_update(causes: &mut Causes, new: &Spot<'_>, old: &Value) {
     let spec = new.field("spec");
-    let before = |field: &str| old.pointer(&format!("/spec/{field}")).unwrap_or(&Value::Null);
+    let before = |field: &str| {
+        old.pointer(&format!("/spec/{field}"))
+            .unwrap_or(&Value::Null)
+    };
     for field in ["completions", "selector", "template"] {
         causes.unchanged(&spec.field(field), before(field));
     }
@@ -173,7 +185,10 @@ pub(super) fn check_cron_job(causes: &mut Causes, object: &Spot<'_>) {
     check_numbers(causes, &job);
     check_pods(causes, &job.field("template"));
     if job.field("manualSelector").is_true() {
-        causes.unsupported(&template.named("manualSelector", job.field("manualSelector").value), &["nil", "false"]);
+        causes.unsupported(
+            &template.named("manualSelector", job.field("manualSelector").value),
+            &["nil", "false"],
+        );
     }
     for limit in ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"] {
         causes.not_negative(&spec.field(limit));

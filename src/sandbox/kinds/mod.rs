@@ -92,7 +92,10 @@ pub fn default(kind: &Kind, object: &mut Value) {
 /// Such as an address that is taken.
 pub fn prepare_create(state: &mut State, kind: &Kind, object: &mut Value) -> Result<(), ApiError> {
     if kind.status {
-        let empty = object.get("status").is_some().then(|| Value::Object(serde_json::Map::new()));
+        let empty = object
+            .get("status")
+            .is_some()
+            .then(|| Value::Object(serde_json::Map::new()));
         match (empty, object.as_object_mut()) {
             (Some(empty), Some(fields)) => {
                 fields.insert("status".to_owned(), empty);

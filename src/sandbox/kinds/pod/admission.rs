@@ -21,7 +21,11 @@ pub(in super::super) fn create(state: &State, pod: &mut Value) -> Result<(), Api
         tolerate(spec);
         prioritize(state, spec).map_err(|why| ApiError::forbidden("", "pods", &name, &why))?;
     }
-    put(pod, "status", json!({ "phase": "Pending", "qosClass": quality }));
+    put(
+        pod,
+        "status",
+        json!({ "phase": "Pending", "qosClass": quality }),
+    );
     Ok(())
 }
 
@@ -37,7 +41,10 @@ fn tolerate(spec: &mut Value) {
     let Some(tolerations) = tolerations.as_array_mut() else {
         return;
     };
-    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+    for key in [
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+    ] {
         let says = |toleration: &Value| {
             let said = text(toleration, "key");
             let effect = text(toleration, "effect");
@@ -55,7 +62,10 @@ fn tolerate(spec: &mut Value) {
 fn prioritize(state: &State, spec: &mut Value) -> Result<(), String> {
     let class = match text(spec, "priorityClassName") {
         "" => default_class(state),
-        name => Some(named_class(state, name).ok_or(format!("no PriorityClass with name {name} was found"))?),
+        name => Some(
+            named_class(state, name)
+                .ok_or(format!("no PriorityClass with name {name} was found"))?,
+        ),
     };
     let (name, priority, preemption) = class.unwrap_or_default();
     let preemption = match preemption.as_str() {
@@ -94,7 +104,11 @@ fn class(class: &Value) -> Class {
     let name = class.pointer("/metadata/name").and_then(Value::as_str);
     let value = class.get("value").and_then(Value::as_i64);
     let preemption = text(class, "preemptionPolicy").to_owned();
-    (name.unwrap_or_default().to_owned(), value.unwrap_or(0), preemption)
+    (
+        name.unwrap_or_default().to_owned(),
+        value.unwrap_or(0),
+        preemption,
+    )
 }
 
 fn named_class(state: &State, name: &str) -> Option<Class> {

@@ -29,9 +29,16 @@ pub(in super::super) fn allocate(state: &State, service: &mut Value) -> Result<(
 }
 
 /// Gives a changed Service the addresses and ports that it lacks.
-pub(in super::super) fn allocate_update(state: &State, service: &mut Value) -> Result<(), ApiError> {
+pub(in super::super) fn allocate_update(
+    state: &State,
+    service: &mut Value,
+) -> Result<(), ApiError> {
     let metadata = |object: &Value, field: &str| {
-        object.get("metadata").map(|metadata| text(metadata, field)).unwrap_or_default().to_owned()
+        object
+            .get("metadata")
+            .map(|metadata| text(metadata, field))
+            .unwrap_or_default()
+            .to_owned()
     };
     let (name, namespace) = (metadata(service, "name"), metadata(service, "namespace"));
     let taken = Taken::by_others(state, &namespace, &name);
@@ -88,9 +95,15 @@ impl Taken {
             };
             let address = text(spec, "clusterIP").parse::<Ipv4Addr>();
             taken.addresses.extend(address.map(u32::from));
-            let ports = spec.get("ports").and_then(Value::as_array).into_iter().flatten();
+            let ports = spec
+                .get("ports")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten();
             let number = |value: &Value, field| value.get(field).and_then(Value::as_i64);
-            taken.ports.extend(ports.filter_map(|port| number(port, "nodePort")));
+            taken
+                .ports
+                .extend(ports.filter_map(|port| number(port, "nodePort")));
             taken.ports.extend(number(spec, "healthCheckNodePort"));
         }
         taken
@@ -127,7 +140,10 @@ impl Taken {
         };
         Err(Cause {
             reason: "FieldValueInvalid",
-            message: format!("Invalid value: {:?}: failed to allocated ip:{address} with error:{why}", address.to_string()),
+            message: format!(
+                "Invalid value: {:?}: failed to allocated ip:{address} with error:{why}",
+                address.to_string()
+            ),
             field: "spec.clusterIPs[0]".to_owned(),
         })
     }
@@ -137,9 +153,13 @@ impl Taken {
         let start = fastrand::u32(..ADDRESSES);
         // The first two are the network's and the API server's own; the last is for all.
         let usable = |offset: &u32| (2..ADDRESSES - 1).contains(offset);
-        let offsets = (0..ADDRESSES).map(|i| (start + i) % ADDRESSES).filter(usable);
+        let offsets = (0..ADDRESSES)
+            .map(|i| (start + i) % ADDRESSES)
+            .filter(usable);
         let mut addresses = offsets.map(|offset| FIRST + offset);
-        addresses.find(|address| !self.addresses.contains(address)).map(Ipv4Addr::from)
+        addresses
+            .find(|address| !self.addresses.contains(address))
+            .map(Ipv4Addr::from)
     }
 
     fn give_ports(&self, spec: &mut Value) -> Result<(), Cause> {
@@ -154,7 +174,10 @@ impl Taken {
             match port.get("nodePort").and_then(Value::as_i64).unwrap_or(0) {
                 0 => {
                     // What has the same port by two protocols gets one port of the node.
-                    let shared = given.iter().find(|(port, _)| *port == number).map(|(_, node)| *node);
+                    let shared = given
+                        .iter()
+                        .find(|(port, _)| *port == number)
+                        .map(|(_, node)| *node);
                     let Some(node) = shared.or_else(|| free_port(&taken)) else {
                         continue;
                     };
@@ -191,7 +214,10 @@ impl Taken {
         let why = if self.ports.contains(&port) {
             "provided port is already allocated".to_owned()
         } else if !(first..first + count).contains(&port) {
-            format!("provided port is not in the valid range. The range of valid ports is {first}-{}", first + count - 1)
+            format!(
+                "provided port is not in the valid range. The range of valid ports is {first}-{}",
+                first + count - 1
+            )
         } else {
             return Ok(());
         };
