@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::causes::{Causes, quoted, texts_shown};
-use super::defaults::{Default::Text, Table, add, put};
+use super::defaults::{
+    Default::{Count, Int, Text},
+    Table, add, put, text,
+};
 use super::labels;
 use super::pod;
 use super::spot::Spot;
@@ -13,6 +16,41 @@ use super::words;
 
 /// Adds defaults to a PriorityClass.
 pub(super) const PRIORITY: &Table = &[("preemptionPolicy", Text("PreemptLowerPriority"))];
+
+/// What a FlowSchema gets.
+pub(super) const FLOW: &Table = &[("spec+.matchingPrecedence", Count(1000))];
+
+const LEVEL: &Table = &[("spec.limited.assuredConcurrencyShares", Count(30))];
+
+const QUEUES: &Table = &[
+    ("queuing+.queues", Count(64)),
+    ("queuing.handSize", Count(8)),
+    ("queuing.queueLengthLimit", Count(50)),
+];
+
+/// What is never absent of a Node's status.
+const NODE: &Table = &[
+    ("status+.daemonEndpoints+.kubeletEndpoint+.Port", Int(0)),
+    ("status.nodeInfo+.architecture", Text("")),
+    ("status.nodeInfo.bootID", Text("")),
+    ("status.nodeInfo.containerRuntimeVersion", Text("")),
+    ("status.nodeInfo.kernelVersion", Text("")),
+    ("status.nodeInfo.kubeProxyVersion", Text("")),
+    ("status.nodeInfo.kubeletVersion", Text("")),
+    ("status.nodeInfo.machineID", Text("")),
+    ("status.nodeInfo.operatingSystem", Text("")),
+    ("status.nodeInfo.osImage", Text("")),
+    ("status.nodeInfo.systemUUID", Text("")),
+];
+
+/// Adds defaults to a PriorityLevelConfiguration.
+pub(super) fn default_level(level: &mut Value) {
+    add(level, LEVEL);
+    let response = level.pointer_mut("/spec/limited/limitResponse");
+    if let Some(response) = response.filter(|response| text(response, "type") == "Queue") {
+        add(response, QUEUES);
+    }
+}
 
 /// The highest priority that is not the system's.
 const HIGHEST: i64 = 1_000_000_000;
@@ -62,6 +100,7 @@ pub(super) fn check_namespace(causes: &mut Causes, object: &Spot<'_>) {
 
 /// Adds defaults to a Node.
 pub(super) fn default_node(node: &mut Value) {
+    add(node, NODE);
     let range = node.pointer("/spec/podCIDR").and_then(Value::as_str);
     let range = range.unwrap_or_default().to_owned();
     if let Some(spec) = node.get_mut("spec")

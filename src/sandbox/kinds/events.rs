@@ -20,9 +20,6 @@ pub(super) fn check_core(causes: &mut Causes, event: &Spot<'_>) {
 
 /// What is wrong with an Event of the newer group.
 pub(super) fn check(causes: &mut Causes, event: &Spot<'_>) {
-    let regarding = event.field("regarding");
-    let said = event.named("involvedObject", regarding.value);
-    check_namespace(causes, event, &said);
     let time = event.field("eventTime");
     if time.absent() {
         causes.required(&time, "");

@@ -58,7 +58,7 @@ fn check_hook(causes: &mut Causes, hook: &Spot<'_>) {
     causes.one_of(&hook.field("failurePolicy"), &["Fail", "Ignore"]);
     causes.one_of(&hook.field("matchPolicy"), &["Equivalent", "Exact"]);
     let effects = hook.field("sideEffects");
-    if effects.absent() {
+    if effects.text().is_empty() {
         causes.required(&effects, "must specify one of None, NoneOnDryRun");
     } else {
         causes.one_of(&effects, &["None", "NoneOnDryRun"]);

@@ -27,6 +27,15 @@ pub(in super::super) fn check_template(causes: &mut Causes, template: &Spot<'_>)
     }
 }
 
+/// What is wrong with a new pod besides.
+pub(in super::super) fn check_new(causes: &mut Causes, pod: &Spot<'_>) {
+    let spec = pod.field("spec");
+    let ephemeral = spec.field("ephemeralContainers");
+    if ephemeral.len() > 0 {
+        causes.forbidden(&ephemeral, "cannot be set on create");
+    }
+}
+
 /// What is wrong with a pod's spec.
 pub(in super::super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
     volume::check(causes, spec);

@@ -73,6 +73,13 @@ pub(super) fn default_slice(slice: &mut Value) {
     }
 }
 
+/// Brings a new Service's addresses into step.
+pub(super) fn prepare_create(service: &mut Value) {
+    if let Some(spec) = service.get_mut("spec") {
+        addresses::keep_in_step(spec, None);
+    }
+}
+
 /// Takes away what the new type of a Service has no use for, where it is as it was.
 pub(super) fn prepare_update(new: &mut Value, old: &Value) {
     let nothing = Value::Null;
