@@ -96,7 +96,7 @@ fn stranger(write: &Write<'_>, object: &Value) -> Option<String> {
     ))
 }
 
-fn refuse(error: PatchError) -> ApiError {
+pub(super) fn refuse(error: PatchError) -> ApiError {
     match error {
         PatchError::Malformed(why) => ApiError::bad_request(why),
         PatchError::Failed(why) => ApiError::new(500, "", why),
