@@ -60,6 +60,11 @@ pub(super) fn patched(
     done.map_err(refuse)?;
     let strategic = kind == PatchType::Strategic;
     let unread = |object: &Value, why: &str| {
+        let why = why
+            .split_once(" cannot be handled as a ")
+            .map_or(why, |(_, why)| {
+                why.split_once(": ").map_or(why, |(_, why)| why)
+            });
         let quoted = if strategic {
             patch::print(sent)
         } else {
