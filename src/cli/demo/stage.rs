@@ -36,7 +36,7 @@ pub struct Stage {
 impl Stage {
     /// Sets it up.
     pub async fn set(args: &DemoArgs) -> Result<Self, CliError> {
-        let folder = Folder::new()?;
+        let folder = Folder::new("demo")?;
         let repository = Repository::new(&folder.path().join(NAME))?;
         let stop = CancellationToken::new();
         let sandbox = if args.cluster {
