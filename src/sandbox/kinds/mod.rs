@@ -10,7 +10,6 @@ mod events;
 mod ingress;
 mod jobs;
 mod labels;
-mod metadata;
 mod network_policies;
 mod pod;
 mod quantity;
@@ -136,7 +135,6 @@ pub fn validate_create(kind: &Kind, object: &Value) -> Vec<Cause> {
     let mut causes = Causes::default();
     let object = Spot::root(object);
     let resource = kind.resource();
-    metadata::check(&mut causes, &resource, &object);
     check(&mut causes, kind, &resource, &object);
     if resource == "ingresses.networking.k8s.io" {
         ingress::check_new(&mut causes, &object);
@@ -149,7 +147,6 @@ pub fn validate_update(kind: &Kind, new: &Value, old: &Value) -> Vec<Cause> {
     let mut causes = Causes::default();
     let object = Spot::root(new);
     let resource = kind.resource();
-    metadata::check(&mut causes, &resource, &object);
     check(&mut causes, kind, &resource, &object);
     check_update(&mut causes, &resource, &object, old);
     causes.0
