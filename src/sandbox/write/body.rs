@@ -119,6 +119,7 @@ pub(super) fn decode(write: &mut Write<'_>) -> Result<Value, ApiError> {
     identify(write, &mut object)?;
     if write.kind.status
         && write.subresource().is_empty()
+        && !kinds::keeps_status(write.kind)
         && let Some(fields) = object.as_object_mut()
     {
         fields.remove("status");
