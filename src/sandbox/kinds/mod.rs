@@ -148,17 +148,11 @@ pub fn validate_create(kind: &Kind, object: &Value) -> Vec<Cause> {
     let mut causes = Causes::default();
     let object = Spot::root(object);
     let resource = kind.resource();
-<<<<<<< HEAD
-    check(&mut causes, kind, &resource, &object);
-    if resource == "ingresses.networking.k8s.io" {
-        ingress::check_new(&mut causes, &object);
-=======
     check(&mut causes, &resource, &object);
     match resource.as_str() {
         "ingresses.networking.k8s.io" => ingress::check_new(&mut causes, &object),
         "pods" => pod::check_new(&mut causes, &object),
         _ => {}
->>>>>>> int
     }
     causes.0
 }
@@ -168,11 +162,7 @@ pub fn validate_update(kind: &Kind, new: &Value, old: &Value) -> Vec<Cause> {
     let mut causes = Causes::default();
     let object = Spot::root(new);
     let resource = kind.resource();
-<<<<<<< HEAD
-    check(&mut causes, kind, &resource, &object);
-=======
     check(&mut causes, &resource, &object);
->>>>>>> int
     check_update(&mut causes, &resource, &object, old);
     causes.0
 }
