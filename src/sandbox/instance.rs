@@ -25,6 +25,8 @@ use super::{start, types};
 
 /// How long answers that are under way may take once the sandbox is to end.
 const GRACE: Duration = Duration::from_secs(2);
+/// Deadlines pass without a change.
+const TICK: Duration = Duration::from_secs(1);
 /// Changes come in bursts; the controllers look at a burst once.
 const BURST: Duration = Duration::from_millis(2);
 
@@ -107,6 +109,8 @@ impl Sandbox {
         stop: CancellationToken,
     ) -> io::Result<()> {
         let listener = TlsListener::new(listener, self.identity()?.clone()).tap_io(|_| ());
+        let trusted = String::from_utf8_lossy(self.identity()?.certificate()).into_owned();
+        self.lock().controllers.root_certificate = trusted;
         let ended = self.ended.clone();
         let wind_down = stop.clone();
         let service = self
@@ -142,6 +146,7 @@ impl Sandbox {
             tokio::select! {
                 () = stop.cancelled() => return,
                 changed = changes.changed() => if changed.is_err() { return },
+                () = tokio::time::sleep(TICK) => {}
             }
             tokio::time::sleep(BURST).await;
             changes.mark_unchanged();

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::object::{
@@ -18,8 +19,12 @@ pub struct Controllers {
     seen: Option<u64>,
     /// Objects by the uid of each of their owners.
     dependents: HashMap<String, BTreeSet<Key>>,
+    /// When Deployments are to be looked at again, though nothing may have changed.
+    deadlines: HashMap<Key, Timestamp>,
     /// How many addresses were given to pods.
     pub(super) addresses: u32,
+    /// The certificate that clients are to trust, as PEM; empty where there is none.
+    pub root_certificate: String,
 }
 
 /// Something to look at.
@@ -59,6 +64,20 @@ impl Controllers {
     pub(super) fn dependents(&self, uid: &str) -> Vec<Key> {
         let dependents = self.dependents.get(uid);
         dependents.into_iter().flatten().cloned().collect()
+    }
+
+    /// Has a Deployment looked at again at a time, or no more.
+    pub(super) fn look_again(&mut self, deployment: &Key, at: Option<Timestamp>) {
+        match at {
+            Some(at) => self.deadlines.insert(deployment.clone(), at),
+            None => self.deadlines.remove(deployment),
+        };
+    }
+
+    fn due(&mut self) -> Vec<Key> {
+        let now = Timestamp::now();
+        let due = self.deadlines.extract_if(|_, at| *at <= now);
+        due.map(|(key, _)| key).collect()
     }
 
     fn follow(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {
@@ -104,6 +123,9 @@ pub(super) fn look(state: &mut State) -> BTreeSet<Work> {
     };
     for (key, before, after) in &changes {
         queue.change(key, before.as_deref(), after.as_deref());
+    }
+    for deployment in queue.state.controllers.due() {
+        queue.add(Controller::Deployments, deployment);
     }
     queue.work
 }

@@ -1,5 +1,6 @@
 //! The conditions of Deployments.
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::sets::Sets;
@@ -9,6 +10,7 @@ use crate::sandbox::controllers::object::{condition, items, meta, now, number, s
 
 const PROGRESSING: &str = "Progressing";
 const AVAILABLE: &str = "Available";
+const EXCEEDED: &str = "ProgressDeadlineExceeded";
 
 /// Says that a Deployment is paused, or is not any more.
 pub(super) fn paused(deployment: &mut Value) {
@@ -115,7 +117,25 @@ pub(super) fn progress(deployment: &mut Value, sets: &Sets) {
             "ReplicaSetUpdated",
             &message,
         );
+    } else if deadline(deployment).is_some_and(|deadline| deadline <= Timestamp::now()) {
+        let message = format!("{what} has timed out progressing.");
+        put(deployment, PROGRESSING, "False", EXCEEDED, &message);
     }
+}
+
+/// Until when something is to have moved; `None` when nothing is waited for.
+pub(super) fn deadline(deployment: &Value) -> Option<Timestamp> {
+    let seconds = deployment
+        .pointer("/spec/progressDeadlineSeconds")?
+        .as_i64()?;
+    let told = condition(deployment, PROGRESSING)?;
+    if ["NewReplicaSetAvailable", "DeploymentPaused", EXCEEDED].contains(&text(told, "/reason")) {
+        return None;
+    }
+    let last: Timestamp = text(told, "/lastUpdateTime").parse().ok()?;
+    // Times are told to the second.
+    let allowed = SignedDuration::from_secs(seconds.saturating_add(1));
+    last.checked_add(allowed).ok()
 }
 
 /// Says whether enough pods are available.

@@ -25,6 +25,7 @@ const HASH: &str = "pod-template-hash";
 /// Brings the ReplicaSets of a Deployment a step nearer to what it wants, and tells so in its status.
 pub(super) fn sync(state: &mut State, key: &Key) {
     let Some(found) = state.store.get(key).cloned() else {
+        state.controllers.look_again(key, None);
         return;
     };
     let mut deployment = (*found).clone();
@@ -48,6 +49,8 @@ pub(super) fn sync(state: &mut State, key: &Key) {
         conditions::progress(&mut deployment, &sets);
     }
     status::set(&mut deployment, &sets);
+    let deadline = conditions::deadline(&deployment).filter(|_| rolls);
+    state.controllers.look_again(key, deadline);
     if deployment != *found {
         client::update_status(state, key, deployment);
     }

@@ -275,3 +275,34 @@ fn what_is_at_rest_is_left_alone() {
     world.settle();
     assert_eq!(world.state.store.version(), version);
 }
+
+#[test]
+fn an_update_that_does_not_move_is_told_in_time() {
+    let mut world = World::new(Pods::Pending);
+    let mut deployment = workload("Deployment", "web", "i:1");
+    deployment["spec"]["progressDeadlineSeconds"] = 60.into();
+    world.add("deployments.apps", deployment);
+    let ago = |seconds: i64| {
+        let time = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(seconds);
+        time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    };
+    let mut last = |seconds: i64| {
+        let mut status = world.find("deployments.apps", "web")["status"].clone();
+        for condition in status["conditions"].as_array_mut().unwrap() {
+            condition["lastUpdateTime"] = ago(seconds).into();
+        }
+        world.tell("deployments.apps", "web", status);
+        let deployment = world.find("deployments.apps", "web");
+        conditions(&deployment).remove(1).map(str::to_owned)
+    };
+    assert_eq!(last(50), ["Progressing", "True", "ReplicaSetUpdated"]);
+    assert_eq!(
+        last(70),
+        ["Progressing", "False", "ProgressDeadlineExceeded"]
+    );
+    world.change("deployments.apps", "web", |deployment| {
+        deployment["spec"]["template"]["spec"]["containers"][0]["image"] = "i:2".into();
+    });
+    let deployment = world.find("deployments.apps", "web");
+    assert!(conditions(&deployment).contains(&["Progressing", "True", "ReplicaSetUpdated"]));
+}
