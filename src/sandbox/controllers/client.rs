@@ -94,7 +94,7 @@ fn request(state: &State, verb: Verb, key: &Key, body: Value) -> Option<Request>
                 "system:masters".to_owned(),
                 "system:authenticated".to_owned(),
             ],
-            sender: None,
+            ..User::default()
         },
         manager: MANAGER.to_owned(),
     })

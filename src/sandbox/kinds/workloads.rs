@@ -27,14 +27,8 @@ const STATEFUL_SET: &Table = &[
     ("spec.replicas", Int(1)),
     ("spec.revisionHistoryLimit", Int(10)),
     ("spec.volumeClaimTemplates[].apiVersion", Text("v1")),
-    (
-        "spec.volumeClaimTemplates[].kind",
-        Text("PersistentVolumeClaim"),
-    ),
-    (
-        "spec.volumeClaimTemplates[].spec+.volumeMode",
-        Text("Filesystem"),
-    ),
+    ("spec.volumeClaimTemplates[].kind", Text("PersistentVolumeClaim")),
+    ("spec.volumeClaimTemplates[].spec+.volumeMode", Text("Filesystem")),
     ("spec.volumeClaimTemplates[].status+.phase", Text("Pending")),
 ];
 
@@ -97,18 +91,13 @@ pub(super) fn default_daemon_set(object: &mut Value) {
 
 /// Adds defaults to a ReplicationController, which selects what its template says.
 pub(super) fn default_replication_controller(object: &mut Value) {
-    let template = object
-        .pointer("/spec/template")
-        .is_some_and(Value::is_object);
+    let template = object.pointer("/spec/template").is_some_and(Value::is_object);
     if template {
         default_template(object);
     }
     add(object, REPLICAS);
     let template = object.pointer("/spec/template/metadata/labels");
-    let Some(labels) = template
-        .and_then(Value::as_object)
-        .filter(|labels| !labels.is_empty())
-    else {
+    let Some(labels) = template.and_then(Value::as_object).filter(|labels| !labels.is_empty()) else {
         return;
     };
     let labels = Value::Object(labels.clone());
@@ -204,9 +193,7 @@ fn mount_claims(spec: &mut Value) {
     let claims: Vec<Value> = items(spec, "/volumeClaimTemplates")
         .filter_map(|claim| claim.pointer("/metadata/name").cloned())
         .collect();
-    let template = spec
-        .pointer_mut("/template/spec")
-        .and_then(Value::as_object_mut);
+    let template = spec.pointer_mut("/template/spec").and_then(Value::as_object_mut);
     let Some(volumes) = template.map(|spec| spec.entry("volumes").or_insert(Value::Null)) else {
         return;
     };
@@ -237,9 +224,7 @@ pub(super) fn check_replication_controller(causes: &mut Causes, object: &Spot<'_
     }
     let metadata = template.field("metadata");
     let labels = metadata.field("labels");
-    let selected = selector
-        .entries()
-        .all(|(key, value)| labels.value.get(key) == Some(value.value));
+    let selected = selector.entries().all(|(key, value)| labels.value.get(key) == Some(value.value));
     if selector.len() > 0 && !selected {
         causes.invalid_as(
             &labels,
@@ -256,9 +241,7 @@ pub(super) fn check_stateful_set_update(causes: &mut Causes, new: &Spot<'_>, old
     let rest = |spec: &Value| {
         let mut spec = spec.clone();
         if let Some(fields) = spec.as_object_mut() {
-            fields.retain(|field, _| {
-                !matches!(field.as_str(), "replicas" | "template" | "updateStrategy")
-            });
+            fields.retain(|field, _| !matches!(field.as_str(), "replicas" | "template" | "updateStrategy"));
         }
         spec
     };

@@ -184,6 +184,9 @@ pub(super) fn admit(
             causes,
         ));
     }
+    if !write.custom() && write.subresource().is_empty() {
+        kinds::complete_update(state, write.kind, &mut new, old)?;
+    }
     if **old == new {
         return Ok(old.clone());
     }
