@@ -157,7 +157,13 @@ impl Queue<'_> {
                 self.add(Controller::Endpoints, key.clone());
                 self.add(Controller::Slices, key.clone());
             }
-            "endpoints" => self.add(Controller::Endpoints, beside(key, "services", &key.name)),
+            "endpoints" => {
+                // Those without a Service are somebody's own.
+                let service = beside(key, "services", &key.name);
+                if self.state.store.get(&service).is_some() {
+                    self.add(Controller::Endpoints, service);
+                }
+            }
             "endpointslices.discovery.k8s.io" => {
                 for slice in [before, after].into_iter().flatten() {
                     if let Some(owner) = controller(slice) {
