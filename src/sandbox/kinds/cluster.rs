@@ -23,7 +23,7 @@ pub(super) const FLOW: &Table = &[("spec+.matchingPrecedence", Count(1000))];
 const LEVEL: &Table = &[("spec.limited.assuredConcurrencyShares", Count(30))];
 
 const QUEUES: &Table = &[
-    ("queuing+.queues", Count(64)),
+    ("queuing.queues", Count(64)),
     ("queuing.handSize", Count(8)),
     ("queuing.queueLengthLimit", Count(50)),
 ];

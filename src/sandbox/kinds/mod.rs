@@ -92,6 +92,7 @@ pub fn prepare_create(state: &mut State, kind: &Kind, object: &mut Value) -> Res
     status::begin(kind, object);
     match kind.resource().as_str() {
         "pods" => pod::create(state, object)?,
+        "daemonsets.apps" => workloads::create_daemon_set(object),
         "jobs.batch" => jobs::create(object),
         "services" => {
             services::prepare_create(object);
@@ -109,10 +110,16 @@ pub fn prepare_create(state: &mut State, kind: &Kind, object: &mut Value) -> Res
     Ok(())
 }
 
+/// Whether new objects keep the status that they are sent with: kubelets make their nodes with one.
+pub fn keeps_status(kind: &Kind) -> bool {
+    kind.resource() == "nodes"
+}
+
 /// Carries over what an update may not touch, but for `metadata` and `status`, which all kinds treat alike.
 pub fn prepare_update(kind: &Kind, new: &mut Value, old: &Value) {
     match kind.resource().as_str() {
         "pods" => pod::prepare_update(new, old),
+        "daemonsets.apps" => workloads::prepare_daemon_set_update(new, old),
         "services" => services::prepare_update(new, old),
         "secrets" => configuration::prepare_secret_update(new, old),
         "namespaces" => cluster::prepare_namespace_update(new, old),

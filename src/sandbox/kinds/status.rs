@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use super::defaults::put;
 use crate::sandbox::types::Kind;
 
-/// Empties the status of a new object. Nodes keep theirs: kubelets make them with it.
+/// Empties the status of a new object.
 pub(super) fn begin(kind: &Kind, object: &mut Value) {
-    if kind.status && kind.resource() != "nodes" {
+    if kind.status && !super::keeps_status(kind) {
         put(object, "status", first(&kind.resource()));
     }
 }

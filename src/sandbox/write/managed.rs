@@ -3,12 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::key::Write;
-use crate::sandbox::merge;
 use crate::sandbox::types::{self, Origin};
+use crate::sandbox::{kinds, merge};
 
 /// Gives a new object its `managedFields`.
 pub(super) fn created(write: &Write<'_>, object: &mut Value) {
     if write.kind.status
+        && !kinds::keeps_status(write.kind)
         && let Some(fields) = object.as_object_mut()
     {
         fields.remove("status");

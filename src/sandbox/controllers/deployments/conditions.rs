@@ -119,7 +119,8 @@ pub(super) fn progress(deployment: &mut Value, sets: &Sets) {
 }
 
 /// Says whether enough pods are available.
-pub(super) fn availability(deployment: &mut Value, available: i64) {
+pub(super) fn availability(deployment: &mut Value, sets: &Sets) {
+    let available = sets.count("/status/availableReplicas");
     if available >= wanted(deployment) - limits::unavailable(deployment) {
         let message = "Deployment has minimum availability.";
         put(

@@ -29,17 +29,23 @@ pub(super) fn sync(state: &mut State, key: &Key) {
     };
     let mut deployment = (*found).clone();
     let mut sets = Sets::of(state, key, &deployment);
+    let mut rolls = false;
     if !is_leaving(&deployment) {
         conditions::paused(&mut deployment);
         let paused = deployment.pointer("/spec/paused") == Some(&Value::Bool(true));
-        if paused || sets.scaled(&deployment) {
-            sets.scale(state, &deployment);
-            if paused {
-                history::clean(state, &deployment, &sets);
-            }
-        } else {
+        rolls = !paused && !sets.scaled(&deployment);
+        if rolls {
             roll(state, &mut deployment, &mut sets);
+        } else {
+            sets.scale(state, &deployment);
         }
+        if paused {
+            history::clean(state, &deployment, &sets);
+        }
+    }
+    conditions::availability(&mut deployment, &sets);
+    if rolls {
+        conditions::progress(&mut deployment, &sets);
     }
     status::set(&mut deployment, &sets);
     if deployment != *found {
@@ -48,27 +54,21 @@ pub(super) fn sync(state: &mut State, key: &Key) {
 }
 
 fn roll(state: &mut State, deployment: &mut Value, sets: &mut Sets) {
-    let recreates = text(deployment, "/spec/strategy/type") == "Recreate";
-    if recreates {
+    if text(deployment, "/spec/strategy/type") == "Recreate" {
         if sets.scale_old_down(state, deployment) || sets.old_run(state) {
-            conditions::progress(deployment, sets);
             return;
         }
         sets.renew(state, deployment);
-        sets.scale_new(state, deployment, number(deployment, "/spec/replicas", 1));
+        sets.scale_new(state, deployment, wanted(deployment));
     } else {
         sets.renew(state, deployment);
-        let moved =
-            rolling::grow(state, deployment, sets) || rolling::shrink(state, deployment, sets);
-        if moved {
-            conditions::progress(deployment, sets);
+        if rolling::grow(state, deployment, sets) || rolling::shrink(state, deployment, sets) {
             return;
         }
     }
     if status::is_complete(deployment, &status::counted(sets)) {
         history::clean(state, deployment, sets);
     }
-    conditions::progress(deployment, sets);
 }
 
 /// The replicas that an object wants.

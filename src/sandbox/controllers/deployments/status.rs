@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::sets::Sets;
-use super::{conditions, wanted};
+use super::wanted;
 use crate::sandbox::controllers::object::{counts, number};
 
 /// Puts the numbers that its ReplicaSets give into the status of a Deployment.
@@ -24,7 +24,6 @@ pub(super) fn set(deployment: &mut Value, sets: &Sets) {
             ("unavailableReplicas", (sets.total() - available).max(0)),
         ],
     );
-    conditions::availability(deployment, available);
     for kept in ["collisionCount", "conditions"] {
         if let Some(value) = deployment.pointer(&format!("/status/{kept}")) {
             status.insert(kept.to_owned(), value.clone());

@@ -10,18 +10,23 @@ use crate::sandbox::kinds::words;
 
 /// What is wrong with a template of pods.
 pub(in super::super) fn check_template(causes: &mut Causes, template: &Spot<'_>) {
-    let metadata = template.field("metadata");
-    // The API server leaves `metadata` out of these two paths.
-    let said = template.named("labels", metadata.field("labels").value);
-    labels::check(causes, &said);
-    let said = template.named("annotations", metadata.field("annotations").value);
-    labels::check_annotations(causes, &said);
+    check_template_metadata(causes, template);
     let spec = template.field("spec");
     check(causes, &spec);
     let ephemeral = spec.field("ephemeralContainers");
     if ephemeral.len() > 0 {
         causes.forbidden(&ephemeral, "ephemeral containers not allowed in pod template");
     }
+}
+
+/// What is wrong with the labels and annotations of a template.
+pub(in super::super) fn check_template_metadata(causes: &mut Causes, template: &Spot<'_>) {
+    let metadata = template.field("metadata");
+    // The API server leaves `metadata` out of these two paths.
+    let said = template.named("labels", metadata.field("labels").value);
+    labels::check(causes, &said);
+    let said = template.named("annotations", metadata.field("annotations").value);
+    labels::check_annotations(causes, &said);
 }
 
 /// What is wrong with a new pod besides.

@@ -150,8 +150,10 @@ impl Taken {
         };
         Err(Cause {
             reason: "FieldValueInvalid",
-            message: format!("Invalid value: {:?}: failed to allocated ip:{address} with error:{why}", address.to_string()),
-            field: "spec.clusterIPs[0]".to_owned(),
+            message: format!(
+                "Invalid value: []string{{\"{address}\"}}: failed to allocated ip:{address} with error:{why}"
+            ),
+            field: "spec.clusterIPs".to_owned(),
         })
     }
 
