@@ -62,7 +62,9 @@ pub(super) fn one(
     } else {
         let grace = options.grace(write, &old);
         finalizers(write, options, &mut new);
-        if grace > 0 || metadata(&new).get("finalizers").is_some() {
+        // What is on its way already may have less time from now on.
+        let leaves = metadata(&new).get("deletionGracePeriodSeconds").is_some();
+        if grace > 0 || leaves || metadata(&new).get("finalizers").is_some() {
             mark(&mut new, grace, &write.now);
         }
     }
