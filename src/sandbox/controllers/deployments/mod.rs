@@ -13,6 +13,7 @@ use serde_json::Value;
 use self::sets::Sets;
 use super::client;
 use super::object::{is_leaving, items, number, text};
+use super::watch::{Controller, Work};
 use crate::sandbox::state::State;
 use crate::sandbox::store::Key;
 
@@ -48,6 +49,13 @@ pub(super) fn sync(state: &mut State, key: &Key) {
         conditions::progress(&mut deployment, &sets);
     }
     status::set(&mut deployment, &sets);
+    let work = Work {
+        controller: Controller::Deployments,
+        key: key.clone(),
+    };
+    state
+        .controllers
+        .remind(work, conditions::deadline(&deployment));
     if deployment != *found {
         client::update_status(state, key, deployment);
     }
