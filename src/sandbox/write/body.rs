@@ -113,10 +113,17 @@ pub(super) fn read(write: &Write<'_>, object: &mut Value) -> Result<Unknown, Str
 /// The kind of CustomResourceDefinitions.
 pub(super) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
-/// Reads what was sent whole, by `POST` or `PUT`; unknown fields are told, or refused, as `fieldValidation` wants it.
+/// Reads what was sent whole, by `POST` or `PUT`, without the status that it cannot set; unknown fields are told, or refused, as `fieldValidation` wants it.
 pub(super) fn decode(write: &mut Write<'_>) -> Result<Value, ApiError> {
     let mut object = write.request.body.clone();
     identify(write, &mut object)?;
+    if write.kind.status
+        && write.subresource().is_empty()
+        && !kinds::keeps_status(write.kind)
+        && let Some(fields) = object.as_object_mut()
+    {
+        fields.remove("status");
+    }
     let kind = write.kind.clone();
     let (kind, version) = (&kind.kind, &kind.version);
     let handled = |why: &str| {

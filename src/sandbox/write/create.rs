@@ -56,13 +56,13 @@ pub(super) fn admit(
             causes,
         ));
     }
-    if state.store.get(&write.key).is_some() {
+    if let Some(known) = state.store.get(&write.key) {
         let Write { kind, key, .. } = write;
-        return Err(ApiError::already_exists(
-            &kind.group,
-            &kind.plural,
-            &key.name,
-        ));
+        let mut error = ApiError::already_exists(&kind.group, &kind.plural, &key.name);
+        if metadata(known).get("deletionTimestamp").is_some() {
+            error.message = format!("object is being deleted: {}", error.message);
+        }
+        return Err(error);
     }
     if write.request.dry_run() {
         return Ok(Arc::new(object));

@@ -17,16 +17,18 @@ pub(super) use self::options::Options;
 use self::options::Propagation;
 
 /// Kinds whose deletion is answered with the object.
-const TELLING: [&str; 9] = [
+const TELLING: [&str; 11] = [
+    "csidrivers.storage.k8s.io",
+    "csinodes.storage.k8s.io",
     "namespaces",
     "persistentvolumeclaims",
     "persistentvolumes",
     "pods",
     "podtemplates",
-    "replicationcontrollers",
     "resourcequotas",
     "serviceaccounts",
-    "services",
+    "storageclasses.storage.k8s.io",
+    "volumeattachments.storage.k8s.io",
 ];
 
 /// Finalizers that the garbage collector takes away.
@@ -62,9 +64,7 @@ pub(super) fn one(
     } else {
         let grace = options.grace(write, &old);
         finalizers(write, options, &mut new);
-        // What is on its way already may have less time from now on.
-        let leaves = metadata(&new).get("deletionGracePeriodSeconds").is_some();
-        if grace > 0 || leaves || metadata(&new).get("finalizers").is_some() {
+        if grace > 0 || waits(&old) || metadata(&new).get("finalizers").is_some() {
             mark(&mut new, grace, &write.now);
         }
     }
@@ -82,6 +82,12 @@ pub(super) fn one(
         lifecycle::gone(state, &write.key);
     }
     Ok(Arc::new(answer(write, new)))
+}
+
+/// Whether an object has time left that was given to it before.
+fn waits(object: &Value) -> bool {
+    let left = metadata(object).get("deletionGracePeriodSeconds");
+    left.and_then(Value::as_i64).unwrap_or(0) > 0
 }
 
 /// Sets a Namespace on its way out: its controller empties it and takes its finalizers away.
@@ -167,9 +173,8 @@ fn stays(key: &Key, object: &Value) -> bool {
         let list = list.and_then(Value::as_array);
         list.is_some_and(|list| !list.is_empty())
     };
-    let grace = metadata.get("deletionGracePeriodSeconds");
     full(metadata.get("finalizers"))
-        || grace.and_then(Value::as_i64).unwrap_or(0) > 0
+        || waits(object)
         || &*key.resource == "namespaces" && full(object.pointer("/spec/finalizers"))
 }
 
