@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::body::DEFINITIONS;
+use super::definitions;
 use super::key::Write;
 use super::lifecycle;
 use super::metadata::{self, metadata, text};
@@ -64,6 +66,9 @@ pub(super) fn one(
     } else {
         let grace = options.grace(write, &old);
         finalizers(write, options, &mut new);
+        if &*write.key.resource == DEFINITIONS {
+            definitions::leave(&mut new);
+        }
         if grace > 0 || waits(&old) || metadata(&new).get("finalizers").is_some() {
             mark(&mut new, grace, &write.now);
         }
@@ -75,7 +80,11 @@ pub(super) fn one(
         if dry || *old == new {
             return Ok(Arc::new(new));
         }
-        return Ok(state.store.put(write.key.clone(), new));
+        let told = state.store.put(write.key.clone(), new);
+        if &*write.key.resource == DEFINITIONS {
+            definitions::empty(state, &write.key.name, &write.now);
+        }
+        return Ok(told);
     }
     if !dry {
         state.store.remove(&write.key);
@@ -136,7 +145,7 @@ fn set_finalizers(object: &mut Value, finalizers: Vec<Value>) {
 }
 
 /// Says in an object until when it may take to go.
-fn mark(object: &mut Value, grace: i64, now: &str) {
+pub(super) fn mark(object: &mut Value, grace: i64, now: &str) {
     let given = metadata(object).get("deletionGracePeriodSeconds");
     let given = given.and_then(Value::as_i64);
     let known = text(metadata(object), "deletionTimestamp");

@@ -1,5 +1,6 @@
 //! Requests and what the API server answered to them, kube-apiserver v1.20.2 unless said otherwise.
 
+mod definitions;
 mod deletions;
 mod objects;
 
