@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help check test demo fuzz bench lab install generate unit deny scripts docs selftest integration
+.PHONY: help check test demo fuzz bench lab install generate unit sandbox deny scripts docs selftest integration
 
 PREFIX ?= /usr/local
 ROUNDS ?= 200
@@ -22,7 +22,7 @@ help: ## Say what there is
 	@echo '  make test      everything that CI checks'
 	@echo
 	@echo 'Every day:'
-	@echo '  make check     format, lints and unit tests; no cluster'
+	@echo '  make check     format, lints, unit tests, and the suite on a sandbox; no cluster'
 	@echo '  make lab       start a Kubernetes control plane to play with, in DIR ($(DIR));'
 	@echo '                 with NODE=1 and as root, one that runs pods'
 	@echo '  make generate  write the generated files anew: deploy/crds.yaml, and the kinds of the sandbox'
@@ -30,16 +30,16 @@ help: ## Say what there is
 	@echo '  make fuzz      break the files of tests/corpus in ROUNDS ($(ROUNDS)) times 500 ways more and read them'
 	@echo '  make install   covergence and kubectl-covergence into PREFIX/bin ($(PREFIX)/bin)'
 	@echo
-	@echo 'Single stages of test: unit deny scripts docs selftest integration'
+	@echo 'Single stages of test: unit sandbox deny scripts docs selftest integration'
 	@echo
 	@echo 'The first run installs what is missing (as root; otherwise it says what to install) and builds Kubernetes'
 	@echo 'from source for the lab, once. KUBEBUILDER_ASSETS=FOLDER uses the etcd and kube-apiserver there instead.'
 
-check: ## Format, lints and unit tests
+check: ## Format, lints, unit tests, and the suite on a sandbox
 	@.ci/setup check
 	@$(STAGE) 'format' cargo fmt --check
 	@$(STAGE) 'lints' cargo clippy --locked --quiet --all-targets -- -D warnings
-	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory unit sandbox
 
 unit: ## Unit tests
 	@if cargo nextest --version >/dev/null 2>&1; then \
@@ -47,6 +47,10 @@ unit: ## Unit tests
 	else \
 	  $(STAGE) 'unit tests' cargo test --locked --quiet --lib --no-fail-fast; \
 	fi
+
+sandbox: ## The suite on Covergence's own API
+	@.ci/setup check
+	@$(STAGE) 'suite on a sandbox' tests/run --sandbox --locked --no-fail-fast $(if $(shell cargo nextest --version 2>/dev/null),--status-level fail)
 
 test: ## Everything
 	@$(STAGE) 'setup' .ci/setup test

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::agent::AgentArgs;
 use super::collect::CollectArgs;
 use super::logging::LogFormat;
+use super::sandbox::SandboxArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,6 +17,24 @@ Examples:
   covergence validate manifests/           everything that can be known without a cluster
 
 Exit codes: 0 done or nothing to do, 1 differences (diff), violations (validate) or problems (status, tree), 2 errors.";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  covergence diff manifests/                              against the cluster
+  covergence diff manifests/ --snapshot shop.snapshot     against what covergence snapshot has saved; needs no cluster
+  covergence diff manifests/ --from main --to HEAD        what a branch changes; needs no cluster
+  covergence diff manifests/ --from main -o markdown      what the folder changes, as a comment on a pull request
+
+Exit codes: 0 no differences, 1 differences, 2 errors.";
+
+const SNAPSHOT_EXAMPLES: &str = "\
+Examples:
+  covergence snapshot manifests/ -o shop.snapshot         then, wherever: covergence diff manifests/ --snapshot shop.snapshot
+
+The file holds the objects of the set as they are in the cluster. Values of Secrets are not in it, but digests by which a
+guess can be tried: keep it from others.
+
+Exit codes: 0 saved, 2 errors.";
 
 const STATUS_EXAMPLES: &str = "\
 Examples:
@@ -57,7 +76,11 @@ pub enum Command {
     /// Check everything that can be known without a cluster.
     Validate(ValidateArgs),
     /// Show what a sync would change; changes nothing.
+    #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArgs),
+    /// Save what diff needs of a cluster, so that it can do without the cluster later.
+    #[command(after_help = SNAPSHOT_EXAMPLES)]
+    Snapshot(SnapshotArgs),
     /// Make the cluster look like the source.
     Sync(SyncArgs),
     /// Show how Syncs, Targets and Campaigns are, and why some are not ready.
@@ -75,6 +98,9 @@ pub enum Command {
     /// See all of it at work: a repository, a diff, a sync, coverage by a commit, drift, a prune. Needs no cluster.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(DemoArgs),
+    /// Run a small Kubernetes API in memory, to try things on and to test against.
+    #[command(after_help = super::sandbox::EXAMPLES)]
+    Sandbox(SandboxArgs),
     /// Print the CustomResourceDefinitions of ClosureJVMTarget, Sync and ClosureJVMCampaign.
     Crd(CrdArgs),
     /// Print the least rights that syncing the source takes; needs no cluster.
@@ -92,14 +118,18 @@ impl Command {
         match self {
             Self::Render(args) => args.output == Format::Json,
             Self::Validate(args) => args.output == Output::Json,
-            Self::Diff(args) => args.output == Output::Json,
+            Self::Diff(args) => args.output == DiffOutput::Json,
             Self::Sync(args) => args.output == Output::Json,
             Self::Status(args) => args.output == Output::Json,
             Self::Tree(args) => args.output == Output::Json,
             Self::Crd(args) => args.output == Format::Json,
             Self::Rbac(args) => args.output == Format::Json,
             Self::Collect(args) => args.prints_json(),
-            Self::Run(_) | Self::Agent(_) | Self::Demo(_) | Self::Completions { .. } => false,
+            Self::Snapshot(_)
+            | Self::Run(_)
+            | Self::Agent(_)
+            | Self::Demo(_)
+            | Self::Completions { .. } => false,
         }
     }
 }
@@ -197,7 +227,7 @@ impl ClusterArgs {
 const CONCURRENCY: u32 = 32;
 
 /// What is done about objects that have left the source, and about other managers' fields.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct PolicyArgs {
     /// Delete what has left the source.
     #[arg(long)]
@@ -234,6 +264,26 @@ pub enum Output {
     Text,
     /// For programs.
     Json,
+}
+
+/// How differences are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DiffOutput {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// For comments on pull requests.
+    Markdown,
+}
+
+impl From<Output> for DiffOutput {
+    fn from(output: Output) -> Self {
+        match output {
+            Output::Text => Self::Text,
+            Output::Json => Self::Json,
+        }
+    }
 }
 
 /// How objects are printed.
@@ -285,6 +335,8 @@ pub struct DiffArgs {
     pub policy: PolicyArgs,
     #[command(flatten)]
     pub cluster: ClusterArgs,
+    #[command(flatten)]
+    pub against: AgainstArgs,
     /// Dry-run every object, also those that nothing has changed since they were applied.
     #[arg(long)]
     pub full: bool,
@@ -292,8 +344,41 @@ pub struct DiffArgs {
     #[arg(long)]
     pub all: bool,
     /// How results are printed.
-    #[arg(short, long, value_enum, default_value_t = Output::Text)]
-    pub output: Output,
+    #[arg(short, long, value_enum, default_value_t = DiffOutput::Text)]
+    pub output: DiffOutput,
+}
+
+/// What to compare with, if not with the cluster.
+#[derive(Debug, Args)]
+pub struct AgainstArgs {
+    /// Compare with what `covergence snapshot` has saved, instead of with a cluster.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kubeconfig", "context", "as_user"])]
+    pub snapshot: Option<PathBuf>,
+    /// Compare with another revision, as if that were deployed: branch, tag or commit of the repository that PATH is in, or of --git.
+    #[arg(long, value_name = "REF", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub from: Option<String>,
+    /// The revision that is compared; what PATH or --ref says when not given.
+    #[arg(
+        long,
+        value_name = "REF",
+        requires = "from",
+        conflicts_with = "reference",
+        value_parser = clap::builder::NonEmptyStringValueParser::new()
+    )]
+    pub to: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct SnapshotArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    #[command(flatten)]
+    pub set: SetArgs,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// The file to write; one that is there is replaced.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
 }
 
 #[derive(Debug, Args)]

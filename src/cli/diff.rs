@@ -3,10 +3,13 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use super::args::{AdmissionArgs, ClusterArgs, DiffArgs, Output, PolicyArgs, SetArgs, SourceArgs};
+use super::args::{
+    AdmissionArgs, ClusterArgs, DiffArgs, DiffOutput, PolicyArgs, SetArgs, SourceArgs,
+};
 use super::error::CliError;
+use super::markdown::{self, Page};
 use super::steps::{print_step, print_waiting, summary};
-use super::{DIFFERENCES, ERRORS, OK, diagnostics, json, settings};
+use super::{DIFFERENCES, ERRORS, OK, compare, diagnostics, json, settings};
 use crate::plan::Action;
 use crate::reconcile::{Planned, Settings, make_plan, preview};
 
@@ -15,7 +18,17 @@ pub struct Show {
     pub full: bool,
     pub all: bool,
     pub verbose: bool,
-    pub output: Output,
+    pub output: DiffOutput,
+}
+
+/// What a plan was made for.
+pub enum Against {
+    /// A cluster.
+    Cluster,
+    /// What was saved of one.
+    Snapshot,
+    /// Another revision, on an empty cluster or on what was saved.
+    Revision(String),
 }
 
 pub async fn run(args: &DiffArgs) -> Result<u8, CliError> {
@@ -25,23 +38,21 @@ pub async fn run(args: &DiffArgs) -> Result<u8, CliError> {
         admission,
         policy,
         cluster,
+        against,
         full,
         all,
         output,
     } = args;
-    show(
-        source,
-        set,
-        (admission, policy),
-        cluster,
-        &Show {
-            full: *full,
-            all: *all,
-            verbose: admission.verbose,
-            output: *output,
-        },
-    )
-    .await
+    let show = &Show {
+        full: *full,
+        all: *all,
+        verbose: admission.verbose,
+        output: *output,
+    };
+    if against.snapshot.is_some() || against.from.is_some() {
+        return compare::run(args, show).await;
+    }
+    self::show(source, set, (admission, policy), cluster, show).await
 }
 
 /// Plans, asks the server what would come of it, and prints that.
@@ -61,7 +72,17 @@ pub async fn show(
     let mut planned = make_plan((&connection).into(), &snapshot, &settings).await?;
     let Planned { plan, survey, .. } = &mut planned;
     preview(&connection, plan, survey, show.full, settings.concurrency).await?;
-    print(&planned, &settings, show)?;
+    tell(&planned, &settings, show, &Against::Cluster)
+}
+
+/// Prints a plan, and gives the exit code that tells of it.
+pub fn tell(
+    planned: &Planned,
+    settings: &Settings,
+    show: &Show,
+    against: &Against,
+) -> Result<u8, CliError> {
+    print(planned, settings, show, against)?;
     // A refusal is no pending change: sync would fail on it.
     Ok(
         if planned.has_errors() || planned.plan.count(Action::Refuse) > 0 {
@@ -74,17 +95,37 @@ pub async fn show(
     )
 }
 
-fn print(planned: &Planned, settings: &Settings, show: &Show) -> Result<(), CliError> {
+fn print(
+    planned: &Planned,
+    settings: &Settings,
+    show: &Show,
+    against: &Against,
+) -> Result<(), CliError> {
     let mut err = anstream::stderr().lock();
     diagnostics::print(&mut err, &planned.diagnostics)?;
     if show.verbose {
         diagnostics::print_notes(&mut err, &planned.policies)?;
     }
-    if show.output == Output::Json {
-        return Ok(json::plan(planned, settings)?);
-    }
     let plan = &planned.plan;
     let mut out = anstream::stdout().lock();
+    match show.output {
+        DiffOutput::Json => {
+            drop(out);
+            return Ok(json::plan(planned, settings, against.revision())?);
+        }
+        DiffOutput::Markdown => {
+            let page = Page {
+                plan,
+                diagnostics: &planned.diagnostics,
+                set: &format!("{}/{}", settings.namespace, settings.name),
+                revision: &planned.revision,
+                against,
+                approve: &planned.approval.command,
+            };
+            return Ok(out.write_all(markdown::page(&page).as_bytes())?);
+        }
+        DiffOutput::Text => {}
+    }
     for step in plan
         .steps
         .iter()
@@ -98,4 +139,13 @@ fn print(planned: &Planned, settings: &Settings, show: &Show) -> Result<(), CliE
     }
     writeln!(out, "{}", summary(plan))?;
     Ok(print_waiting(&mut out, planned)?)
+}
+
+impl Against {
+    fn revision(&self) -> Option<&str> {
+        match self {
+            Self::Revision(revision) => Some(revision),
+            Self::Cluster | Self::Snapshot => None,
+        }
+    }
 }

@@ -1,9 +1,12 @@
 //! Errors of commands: what was tried, and what to do about it.
 
+use std::path::PathBuf;
+
 use thiserror::Error;
 
 use crate::agent::AgentError;
 use crate::cluster::ClusterError;
+use crate::reconcile::SavedError;
 use crate::source::SourceError;
 use crate::web::BindError;
 
@@ -24,6 +27,14 @@ pub enum CliError {
         "this cluster has no Syncs and no ClosureJVMTargets: their definitions are not installed"
     )]
     NotInstalled,
+    /// A saved cluster is of no use.
+    #[error("{}: {error}", .path.display())]
+    Saved {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        error: SavedError,
+    },
     /// An address cannot be listened on.
     #[error("{0}")]
     Bind(#[from] BindError),
@@ -54,6 +65,7 @@ impl CliError {
             Self::NotInstalled => {
                 Some("install them: covergence crd | kubectl apply --server-side -f -".into())
             }
+            Self::Saved { error, .. } => error.hint(),
             _ => None,
         }
     }

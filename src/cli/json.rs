@@ -24,6 +24,8 @@ struct PlanJson<'a> {
     kind: &'static str,
     sync: SyncJson<'a>,
     revision: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'a str>,
     diagnostics: &'a [Diagnostic],
     #[serde(skip_serializing_if = "policy::Report::is_empty")]
     policies: &'a policy::Report,
@@ -124,10 +126,13 @@ struct UnseenJson<'a> {
     reason: &'a str,
 }
 
-/// Prints a plan.
-pub fn plan(planned: &Planned, settings: &Settings) -> io::Result<()> {
+/// Prints a plan; `from` is the revision that it was made for, where that is what it compares.
+pub fn plan(planned: &Planned, settings: &Settings, from: Option<&str>) -> io::Result<()> {
     let summary = count(planned.plan.steps.iter().map(|step| step.action.word()));
-    print(&plan_json("Plan", planned, settings, &[], summary))
+    print(&PlanJson {
+        from,
+        ..plan_json("Plan", planned, settings, &[], summary)
+    })
 }
 
 /// Prints a report.
@@ -246,6 +251,7 @@ fn plan_json<'a>(
             apply_set: settings.applyset(),
         },
         revision,
+        from: None,
         diagnostics,
         policies,
         steps,

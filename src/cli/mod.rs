@@ -4,20 +4,26 @@ mod agent;
 mod args;
 mod branches;
 mod collect;
+mod compare;
 mod crd;
 mod demo;
 mod diagnostics;
 mod diff;
 mod error;
+mod folder;
 mod follow;
 mod json;
 pub mod logging;
+mod markdown;
 mod offline;
 mod progress;
 mod rbac;
 mod render;
 mod run;
+mod sandbox;
 mod settings;
+mod signals;
+mod snapshot;
 mod status;
 mod steps;
 mod sync;
@@ -103,7 +109,9 @@ fn dispatch(command: Command) -> Result<u8, CliError> {
         Command::Render(args) => runtime()?.block_on(render::run(&args)),
         Command::Validate(args) => runtime()?.block_on(validate::run(&args)),
         Command::Demo(args) => runtime()?.block_on(demo::run(&args)),
+        Command::Sandbox(args) => runtime()?.block_on(sandbox::run(&args)),
         Command::Diff(args) => runtime()?.block_on(diff::run(&args)),
+        Command::Snapshot(args) => runtime()?.block_on(snapshot::run(&args)),
         Command::Sync(args) => runtime()?.block_on(sync::run(&args)),
         Command::Status(args) => runtime()?.block_on(status::run(&args)),
         Command::Tree(args) => runtime()?.block_on(tree::run(&args)),

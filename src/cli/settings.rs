@@ -16,7 +16,7 @@ use crate::policy;
 use crate::reconcile::Settings;
 use crate::render::AgentImage;
 use crate::source::directory::{self, DirectorySource};
-use crate::source::git::{Credentials, GitSource, RepositoryUrl, fetch};
+use crate::source::git::{Credentials, GitSource, RepositoryUrl, enclosing, fetch};
 use crate::source::{Found, Limits};
 
 /// Reads a limit of everything, `10` or `25%`, or of a kind, `Deployment.apps=2`.
@@ -98,6 +98,29 @@ pub fn read_source(args: &SourceArgs) -> Result<Found, CliError> {
         (None, None) => return Err(CliError::usage("name a directory or a git repository")),
     };
     Ok(found)
+}
+
+/// Reads a revision of the source that was named: of the repository, or of the one that the path is in.
+pub fn read_revision(args: &SourceArgs, reference: &str) -> Result<Found, CliError> {
+    let (url, path) = match (&args.source, &args.git) {
+        (Some(path), _) => {
+            let (root, within) = enclosing(path)?;
+            let parts = [within.as_str(), args.path.as_deref().unwrap_or_default()];
+            let parts = parts.map(|part| part.trim_matches('/'));
+            let path: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            (RepositoryUrl::from(root.as_path()), path.join("/"))
+        }
+        (None, Some(url)) => (url.parse()?, args.path.clone().unwrap_or_default()),
+        (None, None) => return Err(CliError::usage("name a directory or a git repository")),
+    };
+    let source = GitSource {
+        url,
+        reference: Some(reference.to_owned()),
+        path: Some(path).filter(|path| !path.is_empty()),
+        values_files: Vec::new(),
+        credentials: Credentials::from_environment(),
+    };
+    Ok(fetch(&source, &cache_directory(), &Limits::default())?)
 }
 
 /// Gives the manifests of a source, built where they have to be. One that cannot be built has no manifests, and a diagnostic

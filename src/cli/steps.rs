@@ -94,7 +94,8 @@ fn head(out: &mut dyn Write, style: Style, word: &str, step: &Step) -> io::Resul
     }
 }
 
-fn waits(step: &Step) -> bool {
+/// Tells whether a step is a prune that somebody must approve first.
+pub fn waits(step: &Step) -> bool {
     step.action == Action::Keep && step.approval == Some(Approval::Needed)
 }
 

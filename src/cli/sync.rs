@@ -33,7 +33,7 @@ pub async fn run(args: &SyncArgs) -> Result<u8, CliError> {
             full: false,
             all: *all,
             verbose: admission.verbose,
-            output: *output,
+            output: (*output).into(),
         };
         return diff::show(source, set, (admission, policy), cluster, &show).await;
     }

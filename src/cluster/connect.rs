@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::{HeaderValue, USER_AGENT};
+use axum::Router;
+use axum::middleware::map_request;
+use http::header::{AUTHORIZATION, HeaderValue, USER_AGENT};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tokio::sync::Semaphore;
@@ -12,6 +14,7 @@ use tokio::sync::Semaphore;
 use super::ClusterError;
 use super::cache::Cache;
 use super::identity::Identity;
+use super::recording::{Recording, Refusals};
 use super::send::{ANSWER_WITHIN, Observer, WriteGuard};
 
 /// Which cluster, and as whom; what is absent is taken from the kubeconfig, as kubectl does.
@@ -31,13 +34,16 @@ pub struct ConnectOptions {
 #[derive(Clone)]
 pub struct Cluster {
     pub(super) client: Client,
-    pub(super) config: Arc<Config>,
+    /// `None` for a server in this process, which has one connection for everything.
+    pub(super) config: Option<Arc<Config>>,
     pub(super) default_namespace: String,
     pub(super) identity: Arc<Identity>,
     pub(super) guard: Option<Arc<dyn WriteGuard>>,
     pub(super) observer: Option<Arc<Observer>>,
     pub(super) requests: Option<Arc<Semaphore>>,
     pub(super) cache: Option<Arc<Cache>>,
+    pub(super) recording: Option<Arc<Recording>>,
+    pub(super) refusals: Arc<Refusals>,
 }
 
 impl Cluster {
@@ -65,13 +71,48 @@ impl Cluster {
         let default_namespace = config.default_namespace.clone();
         Ok(Self {
             client: client(&config, Some(ANSWER_WITHIN))?,
-            config: Arc::new(config),
+            config: Some(Arc::new(config)),
             default_namespace,
             identity: Arc::new(identity),
             guard: None,
             observer: None,
             requests: None,
             cache: None,
+            recording: None,
+            refusals: Arc::default(),
+        })
+    }
+
+    /// Connects to a server in this process, which is asked without a network.
+    ///
+    /// # Errors
+    /// When the token cannot stand in a header.
+    pub fn in_process(
+        server: Router,
+        token: &str,
+        default_namespace: &str,
+    ) -> Result<Self, ClusterError> {
+        let mut bearer = HeaderValue::from_str(&format!("Bearer {token}"))
+            .map_err(|error| ClusterError::Config(error.to_string()))?;
+        bearer.set_sensitive(true);
+        let server = server.layer(map_request(move |mut request: axum::extract::Request| {
+            let bearer = bearer.clone();
+            async move {
+                request.headers_mut().insert(AUTHORIZATION, bearer);
+                request
+            }
+        }));
+        Ok(Self {
+            client: Client::new(server, default_namespace),
+            config: None,
+            default_namespace: default_namespace.to_owned(),
+            identity: Arc::new(Identity::new(None, &[])?),
+            guard: None,
+            observer: None,
+            requests: None,
+            cache: None,
+            recording: None,
+            refusals: Arc::default(),
         })
     }
 
@@ -115,14 +156,38 @@ impl Cluster {
         }
     }
 
+    /// The same, and all that is asked for from now on is noted.
+    #[must_use]
+    pub fn recorded(&self, recording: Arc<Recording>) -> Self {
+        Self {
+            recording: Some(recording),
+            ..self.clone()
+        }
+    }
+
+    /// The same, where these are refused as they were refused elsewhere.
+    #[must_use]
+    pub fn refusing(&self, refusals: Refusals) -> Self {
+        Self {
+            refusals: Arc::new(refusals),
+            ..self.clone()
+        }
+    }
+
     /// A client whose connections may be silent for so long.
     pub(super) fn patient_client(&self, silence: Duration) -> Result<Client, ClusterError> {
-        client(&self.config, Some(silence))
+        match &self.config {
+            Some(config) => client(config, Some(silence)),
+            None => Ok(self.client.clone()),
+        }
     }
 
     /// A client for what is no request and answer: it signs by itself, and its connections may be silent for ever.
     pub(super) fn streaming_client(&self) -> Result<Client, ClusterError> {
-        let mut config = (*self.config).clone();
+        let Some(config) = &self.config else {
+            return Ok(self.client.clone());
+        };
+        let mut config = Config::clone(config);
         config.headers.extend(self.identity.headers());
         client(&config, None)
     }

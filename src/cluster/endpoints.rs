@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kube::core::Request;
 use serde::Deserialize;
 
 use super::cache::Selection;
 use super::gather::in_namespaces;
+use super::read::Part;
 use super::{Cluster, ClusterError, Kind, Place};
 use crate::plan::Live;
 
@@ -122,7 +122,7 @@ impl Cluster {
         let selector = Selection::Managed.selector();
         let selector = selector.as_deref();
         let list = |namespace: Option<String>| async move {
-            self.list::<WireSlice>(kind, namespace.as_deref(), selector, Request::list)
+            self.list::<WireSlice>(kind, namespace.as_deref(), selector, Part::Whole)
                 .await
         };
         let slices = in_namespaces(kind, &namespaces, list, |slice| {

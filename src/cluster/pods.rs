@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use kube::core::Request;
 use serde::Deserialize;
 
 use super::endpoints::{Endpoint, SERVICE_NAME};
+use super::read::Part;
 use super::{Cluster, ClusterError};
 use crate::load::is_subdomain;
 
@@ -62,7 +62,7 @@ impl Cluster {
         };
         let selector = format!("{SERVICE_NAME}={service}");
         let slices = self
-            .list::<WireSlice>(&kind, Some(namespace), Some(&selector), Request::list)
+            .list::<WireSlice>(&kind, Some(namespace), Some(&selector), Part::Whole)
             .await?;
         Ok(pods(slices))
     }

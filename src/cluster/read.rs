@@ -3,10 +3,11 @@
 use kube::core::params::{GetParams, ListParams};
 use kube::core::{DynamicObject, Request, Resource};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::recording::{Asked, Which};
 use super::send::unreadable;
 use super::{Cluster, ClusterError, Kind};
 use crate::metrics::ApiVerb;
@@ -49,6 +50,16 @@ pub(super) struct Listed<T> {
     pub version: String,
 }
 
+/// How much of objects is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Part {
+    /// Their metadata.
+    Metadata,
+    /// All of them.
+    Whole,
+}
+
 /// An answer of which only the metadata is read.
 #[derive(Clone, Deserialize)]
 pub(super) struct MetadataOnly {
@@ -67,7 +78,7 @@ impl Cluster {
         selector: Option<&str>,
     ) -> Result<Vec<Live>, ClusterError> {
         let items = self
-            .list::<MetadataOnly>(kind, namespace, selector, Request::list_metadata)
+            .list::<MetadataOnly>(kind, namespace, selector, Part::Metadata)
             .await?;
         Ok(items.into_iter().map(|item| item.metadata).collect())
     }
@@ -83,7 +94,7 @@ impl Cluster {
         selector: Option<&str>,
     ) -> Result<Vec<Value>, ClusterError> {
         let mut items = self
-            .list::<Value>(kind, namespace, selector, Request::list)
+            .list::<Value>(kind, namespace, selector, Part::Whole)
             .await?;
         for item in items.iter_mut().filter_map(Value::as_object_mut) {
             item.insert(
@@ -105,10 +116,7 @@ impl Cluster {
         namespace: Option<&str>,
         name: &str,
     ) -> Result<Option<Value>, ClusterError> {
-        let request = request(kind, namespace)
-            .get(&segment(name), &GetParams::default())
-            .map_err(invalid)?;
-        self.optional(request).await
+        self.one(kind, namespace, name, Part::Whole).await
     }
 
     /// Reads the metadata of one object, if it is there.
@@ -121,13 +129,28 @@ impl Cluster {
         namespace: Option<&str>,
         name: &str,
     ) -> Result<Option<Live>, ClusterError> {
-        let request = request(kind, namespace)
-            .get_metadata(&segment(name), &GetParams::default())
-            .map_err(invalid)?;
-        Ok(self
-            .optional::<MetadataOnly>(request)
-            .await?
-            .map(|object| object.metadata))
+        let object = self.one::<MetadataOnly>(kind, namespace, name, Part::Metadata);
+        Ok(object.await?.map(|object| object.metadata))
+    }
+
+    /// Reads one object, of which is kept what `T` reads, if it is there.
+    pub(super) async fn one<T: DeserializeOwned>(
+        &self,
+        kind: &Kind,
+        namespace: Option<&str>,
+        name: &str,
+        part: Part,
+    ) -> Result<Option<T>, ClusterError> {
+        let asked = || Asked::new(kind, namespace, Which::Named(name.to_owned()));
+        let (one, params) = (segment(name), GetParams::default());
+        let request = match part {
+            Part::Metadata => request(kind, namespace).get_metadata(&one, &params),
+            Part::Whole => request(kind, namespace).get(&one, &params),
+        };
+        self.foretold(&asked)?;
+        let answer = self.optional(request.map_err(invalid)?).await;
+        self.note(&asked, kind, &answer);
+        answer
     }
 
     /// Lists objects of a kind, of which is kept what `T` reads.
@@ -136,14 +159,24 @@ impl Cluster {
         kind: &Kind,
         namespace: Option<&str>,
         selector: Option<&str>,
-        build: impl Fn(
-            &Request,
-            &ListParams,
-        ) -> Result<http::Request<Vec<u8>>, kube::core::request::Error>,
+        part: Part,
     ) -> Result<Vec<T>, ClusterError> {
-        let build = |params: &ListParams| build(&request(kind, namespace), params);
+        let asked = || {
+            let which = Which::Listed(selector.map(str::to_owned), part);
+            Asked::new(kind, namespace, which)
+        };
+        let build = |params: &ListParams| {
+            let request = request(kind, namespace);
+            match part {
+                Part::Metadata => request.list_metadata(params),
+                Part::Whole => request.list(params),
+            }
+        };
+        self.foretold(&asked)?;
         let listed = self.list_pages(selector, build, |page| serde_json::from_slice(page));
-        Ok(listed.await?.items)
+        let answer = listed.await.map(|listed| listed.items);
+        self.note(&asked, kind, &answer);
+        answer
     }
 
     /// Lists page by page, and from the start when the server no longer has the rest of the list.

@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kube::core::Request;
-use kube::core::params::GetParams;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::cache::Selection;
 use super::gather::in_namespaces;
-use super::read::{invalid, request, segment};
+use super::read::Part;
 use super::{Cluster, ClusterError, Kind};
 use crate::plan::Live;
 use crate::render::{LiveTarget, Target};
@@ -71,7 +69,7 @@ impl Cluster {
                 .await;
         }
         let list = |namespace: Option<String>| async move {
-            self.list::<Parts>(kind, namespace.as_deref(), None, Request::list)
+            self.list::<Parts>(kind, namespace.as_deref(), None, Part::Whole)
                 .await
         };
         let parts = in_namespaces(kind, namespaces, list, |parts| {
@@ -88,7 +86,7 @@ impl Cluster {
         match self.cache_of(kind) {
             Some(cache) => cache.everywhere(self, kind, Selection::All).await,
             None => Ok(seen(
-                self.list::<Parts>(kind, None, None, Request::list).await?,
+                self.list::<Parts>(kind, None, None, Part::Whole).await?,
             )),
         }
     }
@@ -108,11 +106,10 @@ impl Cluster {
             let found = cache.of(self, &kind, Selection::All, &place).await?;
             return Ok(found.into_iter().next());
         }
-        let request = request(&kind, Some(namespace))
-            .get(&segment(name), &GetParams::default())
-            .map_err(invalid)?;
-        let parts: Option<Parts> = self.optional(request).await?;
-        Ok(parts.map(|parts| Arc::new(SeenTarget::read(parts, Arc::new))))
+        let parts = self.one::<Parts>(&kind, Some(namespace), name, Part::Whole);
+        Ok(parts
+            .await?
+            .map(|parts| Arc::new(SeenTarget::read(parts, Arc::new))))
     }
 }
 

@@ -9,6 +9,7 @@ mod classify;
 mod composed;
 #[cfg(test)]
 mod composed_tests;
+mod conceal;
 mod deny;
 mod diff;
 mod fields;
@@ -41,6 +42,7 @@ pub use build::{Index, Inputs, build, index};
 pub use child::{child_id, deployment_of, network_policy_id};
 pub use classify::{drift_of, is_as_applied};
 pub use composed::compose_agents;
+pub use conceal::{Token, conceal, reveal};
 pub use deny::{hold_denied, withhold_prunes};
 pub use diff::diff;
 pub use health::{Health, health};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 
-use crate::api::{GroupKind, Scope};
+use crate::api::{GroupKind, ObjectId, Scope};
 use crate::cluster::{Cluster, ClusterError, Kind, Kinds};
 use crate::plan::{
     Action, Approval, Body, Health, Live, Plan, Step, health, judge_contents, takes_others_along,
@@ -25,7 +25,7 @@ pub async fn guard_contents(cluster: &Cluster, plan: &mut Plan) -> Result<(), Cl
     let going = going(plan);
     let look = Look::at(cluster).await?;
     for step in plan.steps.iter_mut().filter(|step| takes_along(step)) {
-        if let Err(why) = judge_contents(&look.staying(cluster, step, &going).await) {
+        if let Err(why) = judge_contents(&look.staying(cluster, &step.id, &going).await) {
             step.action = Action::Refuse;
             step.reason = why;
             step.approval = None;
@@ -47,8 +47,21 @@ pub async fn look_again(
     if !takes_along(step) {
         return Ok(());
     }
-    let staying = Look::at(cluster).await?.staying(cluster, step, going).await;
+    let staying = Look::at(cluster)
+        .await?
+        .staying(cluster, &step.id, going)
+        .await;
     judge_contents(&staying).map_err(ClusterError::Changed)
+}
+
+/// Asks for all that would go along with an object, whatever becomes of it.
+///
+/// # Errors
+/// When the server cannot be asked.
+pub async fn look_into(cluster: &Cluster, id: &ObjectId) -> Result<(), ClusterError> {
+    let look = Look::at(cluster).await?;
+    look.staying(cluster, id, &BTreeSet::new()).await;
+    Ok(())
 }
 
 /// The uids of all that a plan deletes. Where something waits for an approval, what waits with it counts: it is approved
@@ -92,11 +105,11 @@ impl Look {
     async fn staying(
         &self,
         cluster: &Cluster,
-        step: &Step,
+        id: &ObjectId,
         going: &BTreeSet<String>,
     ) -> BTreeSet<String> {
-        let name = step.id.name.as_str();
-        if step.id.group_kind.is_namespace() {
+        let name = id.name.as_str();
+        if id.group_kind.is_namespace() {
             let inside = self
                 .kinds
                 .each()

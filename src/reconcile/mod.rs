@@ -22,6 +22,7 @@ mod preview;
 mod reach;
 mod record;
 mod rollout;
+mod saved;
 mod serve;
 mod settings;
 mod survey;
@@ -41,6 +42,7 @@ pub use overview::{
 pub use planning::{Planned, install_kinds, make_plan, plan_loaded};
 pub use preview::preview;
 pub use rollout::Insight;
+pub use saved::{Saved, SavedError, StandIn, deploy, save};
 pub use serve::{Served, Terms, clear_away, serve};
 pub use settings::{Settings, applyset_id};
 pub use survey::Survey;

@@ -1,14 +1,17 @@
 //! A sandbox that runs: its state, who waits for changes of it, and the server.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use std::{fmt, io};
 
 use axum::Router;
 use axum::serve::ListenerExt as _;
-use serde_json::{Value, json};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -17,6 +20,7 @@ use super::auth::audit;
 use super::controllers::{self, Pods};
 use super::http::{self, Yaml};
 use super::state::State;
+use super::tls::{Identity, TlsListener};
 use super::{start, types};
 
 /// How long answers that are under way may take once the sandbox is to end.
@@ -58,6 +62,8 @@ pub struct Sandbox {
     version: watch::Sender<u64>,
     options: Options,
     admin_token: String,
+    /// Made when it is first needed, which in one process it is not.
+    identity: OnceLock<Identity>,
     /// Ends the watches.
     ended: CancellationToken,
 }
@@ -74,12 +80,14 @@ impl Sandbox {
     }
 
     /// Makes one that serves a state, and nothing else.
-    pub fn with_state(state: State, options: Options) -> Arc<Self> {
+    pub fn with_state(mut state: State, options: Options) -> Arc<Self> {
+        state.auth.enforced = options.authorization;
         Arc::new(Self {
             version: watch::Sender::new(state.store.version()),
             admin_token: state.auth.tokens.admin().to_owned(),
             state: Mutex::new(state),
             options,
+            identity: OnceLock::new(),
             ended: CancellationToken::new(),
         })
     }
@@ -98,10 +106,7 @@ impl Sandbox {
         listener: TcpListener,
         stop: CancellationToken,
     ) -> io::Result<()> {
-        let listener = listener.tap_io(|stream| {
-            // Only slower without it.
-            let _ = stream.set_nodelay(true);
-        });
+        let listener = TlsListener::new(listener, self.identity()?.clone()).tap_io(|_| ());
         let ended = self.ended.clone();
         let wind_down = stop.clone();
         let service = self
@@ -115,10 +120,17 @@ impl Sandbox {
             stop.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
+        // The server says when it is over, not the controllers.
+        let controllers = async {
+            if self.options.controllers {
+                self.control(stop.clone()).await;
+            }
+            std::future::pending::<Infallible>().await
+        };
         tokio::select! {
             served = server.into_future() => served,
             () = late => Ok(()),
-            () = self.control(stop.clone()), if self.options.controllers => Ok(()),
+            never = controllers => match never {},
         }
     }
 
@@ -139,19 +151,39 @@ impl Sandbox {
         }
     }
 
-    /// What kubectl needs to talk to it at an address.
-    pub fn kubeconfig(&self, address: SocketAddr) -> Value {
-        json!({
+    /// What kubectl needs to talk to it at an address, as a file.
+    ///
+    /// # Errors
+    /// When no certificate can be made.
+    pub fn kubeconfig(&self, address: SocketAddr) -> io::Result<String> {
+        let trusted = STANDARD.encode(self.identity()?.certificate());
+        let config = json!({
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": "sandbox",
-            "clusters": [{ "name": "sandbox", "cluster": { "server": format!("http://{address}") } }],
+            "clusters": [{
+                "name": "sandbox",
+                "cluster": {
+                    "server": format!("https://{address}"),
+                    "certificate-authority-data": trusted,
+                },
+            }],
             "contexts": [{
                 "name": "sandbox",
                 "context": { "cluster": "sandbox", "user": "admin", "namespace": "default" },
             }],
             "users": [{ "name": "admin", "user": { "token": self.admin_token } }],
-        })
+        });
+        Ok(config.to_string())
+    }
+
+    fn identity(&self) -> io::Result<&Identity> {
+        if let Some(identity) = self.identity.get() {
+            return Ok(identity);
+        }
+        let made = Identity::make()?;
+        // Whoever was first.
+        Ok(self.identity.get_or_init(|| made))
     }
 
     /// The token of somebody who may do everything.

@@ -16,6 +16,7 @@ pub mod request;
 mod start;
 pub mod state;
 pub mod store;
+mod tls;
 pub mod types;
 pub mod write;
 

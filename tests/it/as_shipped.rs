@@ -114,16 +114,11 @@ impl Site {
         let bin = Path::new(env!("CARGO_BIN_EXE_covergence"))
             .parent()
             .unwrap();
-        let tools = kubectl::folder();
-        let path = std::env::var("PATH").unwrap();
         let output = Command::new("bash")
             .args(["-euo", "pipefail", "-c", &commands])
             .current_dir(self.overlay())
             .env_clear()
-            .env(
-                "PATH",
-                format!("{}:{path}:{}", bin.display(), tools.display()),
-            )
+            .env("PATH", format!("{}:{}", bin.display(), kubectl::path()))
             .env("HOME", self.folder.path())
             .env("KUBECONFIG", self.lab.dir().join("kubeconfig"))
             .output()

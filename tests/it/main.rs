@@ -133,3 +133,35 @@ fn every_file_is_a_module() {
         );
     }
 }
+
+/// Each line of `tests/real_only` leaves tests to the real API server: a wrong one would leave none, and hide that.
+#[test]
+fn what_needs_the_real_api_server_is_there_and_says_why() {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--list", "--format", "terse"])
+        .output();
+    let tests = String::from_utf8(output.unwrap().stdout).unwrap();
+    let tests: Vec<&str> = tests
+        .lines()
+        .filter_map(|line| line.strip_suffix(": test"))
+        .collect();
+    assert!(tests.contains(&"every_file_is_a_module"), "{tests:?}");
+    let table = include_str!("../real_only");
+    let mut named: Vec<&str> = Vec::new();
+    for line in table
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        let (name, why) = line.split_once(' ').unwrap_or((line, ""));
+        assert!(!why.trim().is_empty(), "tests/real_only: {name}: why?");
+        let is_file = name.ends_with("::");
+        let left = |test: &&str| **test == *name || is_file && test.starts_with(name);
+        let left: Vec<&str> = tests.iter().copied().filter(|test| left(test)).collect();
+        assert!(!left.is_empty(), "tests/real_only: there is no {name}");
+        named.extend(left);
+    }
+    let all = named.len();
+    named.sort_unstable();
+    named.dedup();
+    assert_eq!(named.len(), all, "tests/real_only names a test twice");
+}

@@ -117,12 +117,10 @@ spec:
 async fn raise(folder: &Path, stop: &CancellationToken) -> Result<PathBuf, CliError> {
     let sandbox = Sandbox::new(Options {
         pods: Pods::Ready,
-        audit: None,
-        controllers: true,
-        authorization: true,
+        ..Options::default()
     });
     let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-    let kubeconfig = sandbox.kubeconfig(listener.local_addr()?);
+    let kubeconfig = sandbox.kubeconfig(listener.local_addr()?)?.to_string();
     let path = folder.join("kubeconfig");
     let mut file = std::fs::OpenOptions::new();
     let mut file = file.write(true).create_new(true).mode(0o600).open(&path)?;

@@ -28,8 +28,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 
 /// The table, as it is in `built_in.json`.
 pub fn table(openapi_v2: &Value, resource_lists: &[Value]) -> Vec<u8> {
-    let mut lists: Vec<Value> = resource_lists.iter().flat_map(served).collect();
-    lists.sort_by_key(|list| list["groupVersion"].to_string());
+    let lists: Vec<Value> = resource_lists.iter().flat_map(served).collect();
     table::to_bytes(&capture::registry(openapi_v2, &lists))
 }
 

@@ -1,11 +1,14 @@
 //! The kinds that are served: those of Kubernetes, from a generated table, and those that CustomResourceDefinitions add.
 
 pub mod capture;
+pub mod discovery;
 pub mod generate;
 mod kind;
+pub mod openapi;
 mod read;
 mod registry;
 pub mod table;
+pub mod tables;
 #[cfg(test)]
 mod tests;
 

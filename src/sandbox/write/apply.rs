@@ -10,6 +10,7 @@ use super::create;
 use super::key::Write;
 use super::metadata::{metadata, text};
 use super::update;
+use crate::sandbox::auth;
 use crate::sandbox::error::ApiError;
 use crate::sandbox::merge;
 use crate::sandbox::state::State;
@@ -24,7 +25,7 @@ pub(super) fn apply(
     if old.is_none() && !write.subresource().is_empty() {
         return Err(write.not_found());
     }
-    let force = matches!(write.request.parameter("force"), Some("true" | "1" | ""));
+    let force = write.forced();
     let mut new = merge::apply(old.as_deref(), &applied, &write.typed(), &write.by(), force)?;
     body::read(write, &mut new).map_err(ApiError::bad_request)?;
     update::agree(write, &applied)?;
@@ -36,6 +37,7 @@ pub(super) fn apply(
                 "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             )));
         }
+        auth::authorize_creation(state, write.request)?;
         return Ok((201, create::admit(state, write, new)?));
     };
     change::precede_patch(write, &old, &applied)?;

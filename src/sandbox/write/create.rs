@@ -10,6 +10,7 @@ use super::lifecycle;
 use super::managed;
 use super::metadata::{self, metadata, text};
 use super::rules;
+use crate::sandbox::auth;
 use crate::sandbox::error::ApiError;
 use crate::sandbox::kinds;
 use crate::sandbox::state::State;
@@ -43,6 +44,7 @@ pub(super) fn admit(
     metadata::begin(write, &mut object);
     metadata::name(&mut object);
     text(metadata(&object), "name").clone_into(&mut write.key.name);
+    auth::check_escalation(state, write.request, &object, None)?;
     kinds::prepare_create(state, write.kind, &mut object)?;
     let causes = rules::new(write, &object);
     if !causes.is_empty() {

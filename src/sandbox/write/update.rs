@@ -10,6 +10,7 @@ use super::create;
 use super::key::Write;
 use super::managed;
 use super::metadata::{metadata, text};
+use crate::sandbox::auth;
 use crate::sandbox::error::ApiError;
 use crate::sandbox::state::State;
 
@@ -38,6 +39,7 @@ pub(super) fn update(
         if !CREATED.contains(&&*write.key.resource) || !write.subresource().is_empty() {
             return Err(write.not_found());
         }
+        auth::authorize_creation(state, write.request)?;
         managed::created(write, &mut object);
         return Ok((201, create::admit(state, write, object)?));
     };

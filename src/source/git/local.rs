@@ -1,11 +1,11 @@
 //! A repository on this machine, read where it is.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use git2::{Commit, ErrorCode, ObjectType, Repository, RepositoryOpenFlags};
 
 use super::reference::{Wanted, candidates, revision, similar};
-use super::{GitSource, tree};
+use super::{GitSource, options, tree};
 use crate::source::{Found, Limits, SourceError};
 
 pub(super) fn fetch(
@@ -28,6 +28,25 @@ pub(super) fn check(source: &GitSource, path: &Path) -> Result<String, SourceErr
     let repository = open(source, path)?;
     let (name, commit) = find(source, &repository)?;
     Ok(revision(name.as_deref(), commit.id()))
+}
+
+/// Finds the repository whose work tree a path of this machine is in, and the path in it.
+///
+/// # Errors
+/// When it is in none.
+pub fn enclosing(path: &Path) -> Result<(PathBuf, String), SourceError> {
+    options::initialise(Limits::default().timeout);
+    let none = || SourceError::NotARepository {
+        repository: path.display().to_string(),
+    };
+    let real = std::fs::canonicalize(path).map_err(|_| SourceError::NotFound {
+        path: path.to_owned(),
+    })?;
+    let repository = Repository::discover(&real).map_err(|_| none())?;
+    let tree = repository.workdir().ok_or_else(none)?;
+    let root = std::fs::canonicalize(tree).map_err(|_| none())?;
+    let within = real.strip_prefix(&root).map_err(|_| none())?;
+    Ok((tree.to_owned(), within.to_string_lossy().into_owned()))
 }
 
 fn open(source: &GitSource, path: &Path) -> Result<Repository, SourceError> {

@@ -20,6 +20,7 @@ use std::path::Path;
 
 pub(super) use checkout::lacking;
 pub use credentials::{Credentials, Material, SshKey};
+pub use local::enclosing;
 use url::Place;
 pub use url::RepositoryUrl;
 

@@ -53,11 +53,9 @@ pub fn on(lab: &Path, arguments: &[&str]) -> Output {
 /// Has a shell run a line that somebody was told to copy, on the shared control plane, to a good end.
 pub fn paste(line: &str) {
     let home = tempfile::tempdir().unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let path = format!("{path}:{}", folder().display());
     let ran = Command::new("sh")
         .env_clear()
-        .env("PATH", path)
+        .env("PATH", path())
         .env("HOME", home.path())
         .env("KUBECONFIG", lab::shared().join("kubeconfig"))
         .args(["-c", line])
@@ -71,12 +69,16 @@ fn program() -> PathBuf {
     if Command::new("kubectl").arg("help").output().is_ok() {
         return "kubectl".into();
     }
-    folder().join("kubectl")
-}
-
-/// The folder of the one that comes with the lab.
-pub fn folder() -> PathBuf {
     let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/lab");
     let assets = Command::new(lab).arg("assets").output().unwrap();
-    String::from_utf8(assets.stdout).unwrap().trim().into()
+    Path::new(String::from_utf8(assets.stdout).unwrap().trim()).join("kubectl")
+}
+
+/// `PATH`, and the folder of the one that comes with the lab where there is none.
+pub fn path() -> String {
+    let path = std::env::var("PATH").unwrap();
+    match program().parent() {
+        Some(folder) if folder.is_absolute() => format!("{path}:{}", folder.display()),
+        _ => path,
+    }
 }

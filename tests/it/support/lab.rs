@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -34,9 +34,10 @@ pub fn api() -> &'static Api {
     API.get_or_init(|| Api::connect(&shared().join("kubeconfig")))
 }
 
-/// A control plane that one test has to itself.
+/// A control plane that one test has to itself: a lab, or a sandbox where the run is on one.
 pub struct OwnLab {
     dir: TempDir,
+    sandbox: Option<Child>,
 }
 
 impl OwnLab {
@@ -52,8 +53,12 @@ impl OwnLab {
 
     fn start(flags: &[&str]) -> Self {
         let dir = tempfile::tempdir().unwrap();
+        if env::var_os("COVERGENCE_SANDBOX").is_some() {
+            let sandbox = Some(sandbox(dir.path()));
+            return Self { dir, sandbox };
+        }
         let parent = std::process::id().to_string();
-        let lab = Self { dir };
+        let lab = Self { dir, sandbox: None };
         lab.run(&[&["up", "--audit", "--parent", &parent], flags].concat());
         lab
     }
@@ -110,8 +115,28 @@ impl OwnLab {
     }
 }
 
+/// Starts a sandbox, which ends with this thread at the latest.
+fn sandbox(dir: &Path) -> Child {
+    let child = Command::new("setpriv")
+        .args(["--pdeathsig", "KILL", env!("CARGO_BIN_EXE_covergence")])
+        .args(["sandbox", "--pods", "pending", "--dir"])
+        .arg(dir)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    eventually("the sandbox says how to reach it", || {
+        dir.join("kubeconfig").exists().then_some(())
+    });
+    child
+}
+
 impl Drop for OwnLab {
     fn drop(&mut self) {
+        if let Some(sandbox) = &mut self.sandbox {
+            sandbox.kill().unwrap();
+            sandbox.wait().unwrap();
+            return;
+        }
         self.run(&["down"]);
         // What was asked of it counts as what was asked of the shared one (tests/rights).
         if let Some(logs) = env::var_os("COVERGENCE_AUDIT_LOGS") {

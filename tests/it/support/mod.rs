@@ -15,6 +15,7 @@ pub mod history;
 pub mod http;
 pub mod jacoco;
 pub mod jvm;
+pub mod kubeconfig;
 pub mod kubectl;
 pub mod lab;
 pub mod manifest;

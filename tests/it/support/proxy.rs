@@ -1,7 +1,6 @@
 //! A proxy in front of an API server, which fails as servers and networks do.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,6 +23,8 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio_util::sync::CancellationToken;
+
+use super::kubeconfig::Access;
 
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,14 +114,8 @@ impl Proxy {
             (port, state)
         });
         let dir = tempfile::tempdir().unwrap();
-        let kubeconfig = fs::read_to_string(lab.join("kubeconfig")).unwrap();
-        let lines = kubeconfig
-            .lines()
-            .map(|line| match line.split_once("server: ") {
-                Some((indent, _)) => format!("{indent}server: http://127.0.0.1:{port}\n"),
-                None => format!("{line}\n"),
-            });
-        fs::write(dir.path().join("kubeconfig"), lines.collect::<String>()).unwrap();
+        let access = Access::of(lab).at(&format!("http://127.0.0.1:{port}"));
+        access.write(dir.path());
         Self {
             dir,
             state,
@@ -370,17 +365,9 @@ mod tests {
     /// What comes until the answer ends, and whether that is a reset. It is we who close the connection then: closed by the
     /// proxy, it would be reset, and an answer on its way lost.
     fn get(proxy: &Proxy, path: &str) -> (String, bool) {
-        let kubeconfig = fs::read_to_string(proxy.dir().join("kubeconfig")).unwrap();
-        let after = |text: &str| {
-            let (_, rest) = kubeconfig.split_once(text).unwrap();
-            let end = |c: char| c.is_whitespace() || matches!(c, '"' | '}');
-            rest.trim_start_matches('"')
-                .split(end)
-                .next()
-                .unwrap()
-                .to_owned()
-        };
-        let (address, token) = (after("server: http://"), after("token: "));
+        let mut access = Access::of(proxy.dir());
+        let (server, token) = (access.server(), access.token());
+        let address = server.strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(address).unwrap();
         let head =
             format!("GET {path} HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {token}\r\n\r\n");

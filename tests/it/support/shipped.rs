@@ -1,6 +1,5 @@
 //! The controller's account and its rights, as `deploy/` ships them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -8,6 +7,7 @@ use tempfile::TempDir;
 
 use super::api::{Api, path};
 use super::deploy::manifests;
+use super::kubeconfig::Access;
 use super::lab::eventually;
 use super::rights::{Right, rights_of};
 
@@ -48,7 +48,8 @@ impl<'a> Account<'a> {
     pub fn of(lab: &Path, api: &'a Api, name: &'a str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let account = Self { api, name, folder };
-        fs::write(account.kubeconfig(), account.kubeconfig_of(lab)).unwrap();
+        let access = Access::of(lab).with_token(&account.token());
+        access.write(account.folder.path());
         account
     }
 
@@ -143,17 +144,12 @@ impl<'a> Account<'a> {
         format!("system:serviceaccount:{NAMESPACE}:{}", self.name)
     }
 
-    /// The lab's, with the account's token in the place of the admin's.
-    fn kubeconfig_of(&self, lab: &Path) -> String {
+    fn token(&self) -> String {
         let at = path("serviceaccounts:token", Some(NAMESPACE), Some(self.name));
         let request =
             json!({ "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {} });
         let answer = self.api.create(&at, &request);
-        let users = fs::read_to_string(lab.join("tokens.csv")).unwrap();
-        let admin = users.lines().find(|line| line.contains(",admin,")).unwrap();
-        let admin = admin.split(',').next().unwrap();
-        let kubeconfig = fs::read_to_string(lab.join("kubeconfig")).unwrap();
-        kubeconfig.replace(admin, answer["status"]["token"].as_str().unwrap())
+        answer["status"]["token"].as_str().unwrap().to_owned()
     }
 
     fn await_right(&self, user: &str, right: &Right) {

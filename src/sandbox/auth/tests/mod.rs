@@ -5,6 +5,7 @@ mod escalation;
 mod reviews;
 mod rights;
 mod senders;
+mod writes;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::sandbox::types::{Kind, Origin};
 
 fn state() -> State {
     let mut state = State::default();
+    state.auth.enforced = true;
     seed(&mut state, "2026-01-01T00:00:00Z");
     state
 }

@@ -85,24 +85,23 @@ impl Definitions {
 
     fn add(&mut self, owner: &str, field: &str, written: &str) -> Option<()> {
         let definition = self.types.get_mut(owner)?.as_object_mut()?;
-        let properties = definition.get_mut("properties")?.as_object_mut()?;
-        if properties.contains_key(field) {
-            return Some(());
-        }
         let (written, required) = match written.strip_suffix(", required") {
             Some(written) => (written, true),
             None => (written, false),
         };
+        if !required && SCALARS.contains(&written) {
+            // Optional scalars are pointers nowadays, so that their zeros can be told from their absence.
+            let kept = self.kept.entry(owner.to_owned()).or_default();
+            kept.push(field.into());
+        }
+        let properties = definition.get_mut("properties")?.as_object_mut()?;
+        if properties.contains_key(field) {
+            return Some(());
+        }
         properties.insert(field.to_owned(), new_field(written));
         if required {
             let names = definition.entry("required").or_insert_with(|| json!([]));
             names.as_array_mut()?.push(field.into());
-        } else if SCALARS.contains(&written) {
-            // Optional scalars are pointers nowadays, so that their zeros can be told from their absence.
-            self.kept
-                .entry(owner.to_owned())
-                .or_default()
-                .push(field.into());
         }
         Some(())
     }

@@ -1,6 +1,6 @@
 //! What is served, from lists of resources.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -37,27 +37,19 @@ pub fn registry(definitions: &Definitions, lists: &[Value]) -> Registry {
     let names = names(definitions);
     let mut shapes = Shapes::new(definitions);
     let mut found = Vec::new();
-    for list in lists {
-        let (group, version) = split(text(list, "groupVersion"));
-        let resources: Vec<&Value> = list
-            .get("resources")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .collect();
-        let paths: BTreeSet<&str> = resources.iter().map(|each| text(each, "name")).collect();
-        for resource in &resources {
-            if text(resource, "name").contains('/') {
-                continue;
-            }
-            let gvk = (group, version, text(resource, "kind"));
-            let name = names.get(&gvk).copied();
-            let root = match name {
-                Some(name) => shapes.definition(name),
-                None => shapes.definition("unknown"),
-            };
-            found.push((kind(resource, gvk, name, &paths), root));
+    let served = served(lists);
+    for (&(group, version, plural), resource) in &served {
+        if plural.contains('/') {
+            continue;
         }
+        let gvk = (group, version, text(resource, "kind"));
+        let name = names.get(&gvk).copied();
+        let root = shapes.definition(name.unwrap_or("unknown"));
+        let has = |part: &str| {
+            let part = format!("{plural}/{part}");
+            served.contains_key(&(group, version, part.as_str()))
+        };
+        found.push((kind(resource, gvk, name, has), root));
     }
     let schema = Arc::new(shapes.finish());
     let mut registry = Registry::default();
@@ -66,6 +58,19 @@ pub fn registry(definitions: &Definitions, lists: &[Value]) -> Registry {
         registry.add(kind);
     }
     registry
+}
+
+/// Resources by group, version and plural, and their parts, such as `deployments/status`.
+fn served(lists: &[Value]) -> BTreeMap<(&str, &str, &str), &Value> {
+    let mut found = BTreeMap::new();
+    for list in lists {
+        let (group, version) = split(text(list, "groupVersion"));
+        let resources = list.get("resources").and_then(Value::as_array);
+        for resource in resources.into_iter().flatten() {
+            found.insert((group, version, text(resource, "name")), resource);
+        }
+    }
+    found
 }
 
 type Gvk<'a> = (&'a str, &'a str, &'a str);
@@ -93,7 +98,7 @@ fn kind(
     resource: &Value,
     (group, version, kind): Gvk<'_>,
     definition: Option<&str>,
-    paths: &BTreeSet<&str>,
+    has: impl Fn(&str) -> bool,
 ) -> Kind {
     let plural = text(resource, "name");
     let built_in = definition.is_some_and(|name| name.starts_with("io.k8s."));
@@ -102,7 +107,6 @@ fn kind(
         singular => singular.to_owned(),
     };
     let owned = |name| strings(resource, name).map(str::to_owned).collect();
-    let has = |subresource: &str| paths.contains(format!("{plural}/{subresource}").as_str());
     Kind {
         group: group.to_owned(),
         version: version.to_owned(),

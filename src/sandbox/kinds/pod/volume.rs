@@ -1,0 +1,84 @@
+//! What is wrong with a pod's volumes and their mounts.
+
+use std::collections::BTreeSet;
+
+use super::volume_source as source;
+use crate::sandbox::kinds::causes::{Causes, quoted};
+use crate::sandbox::kinds::spot::Spot;
+use crate::sandbox::kinds::words;
+
+/// What is wrong with the volumes.
+pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
+    let volumes = spec.field("volumes");
+    let account = spec.field("serviceAccountName");
+    let mut names = BTreeSet::new();
+    for volume in volumes.items() {
+        source::check(causes, &volume, !account.text().is_empty());
+        let name = volume.field("name");
+        if name.text().is_empty() {
+            causes.required(&name, "");
+            continue;
+        }
+        let wrong = words::label(name.text());
+        causes.all_invalid(&name, &wrong);
+        if wrong.is_empty() && !names.insert(name.text().to_owned()) {
+            causes.duplicate(&name);
+        }
+    }
+}
+
+/// What is wrong with where a container has volumes.
+pub(super) fn check_mounts(causes: &mut Causes, container: &Spot<'_>, spec: &Spot<'_>) {
+    let volumes = spec.field("volumes");
+    let known = |name: &str| volumes.items().any(|volume| volume.field("name").text() == name);
+    let mounts = container.field("volumeMounts");
+    let mut paths = BTreeSet::new();
+    for mount in mounts.items() {
+        let name = mount.field("name");
+        if name.text().is_empty() {
+            causes.required(&name, "");
+        }
+        if !known(name.text()) {
+            causes.not_found(&name);
+        }
+        let path = mount.field("mountPath");
+        if path.text().is_empty() {
+            causes.required(&path, "");
+        }
+        if !paths.insert(path.text().to_owned()) {
+            causes.invalid_as(&path, &quoted(path.text()), "must be unique");
+        }
+        check_part(causes, &mounts, &mount);
+    }
+    let devices = container.field("volumeDevices");
+    for device in devices.items() {
+        let (name, path) = (device.field("name"), device.field("devicePath"));
+        if name.text().is_empty() {
+            causes.required(&name, "");
+        }
+        if path.text().is_empty() {
+            causes.required(&path, "");
+        }
+        if !known(name.text()) {
+            causes.not_found(&name);
+        }
+    }
+}
+
+fn check_part(causes: &mut Causes, mounts: &Spot<'_>, mount: &Spot<'_>) {
+    let (path, expression) = (mount.field("subPath"), mount.field("subPathExpr"));
+    if !path.text().is_empty() {
+        source::check_local_path(causes, &mounts.named("subPath", path.value));
+    }
+    if !expression.text().is_empty() {
+        if !path.text().is_empty() {
+            causes.invalid(&expression, "subPathExpr and subPath are mutually exclusive");
+        }
+        source::check_local_path(causes, &mounts.named("subPathExpr", expression.value));
+    }
+    let propagation = mount.field("mountPropagation");
+    if propagation.present() {
+        let said = mounts.named("mountPropagation", propagation.value);
+        causes.one_of(&said, &["Bidirectional", "HostToContainer", "None"]);
+    }
+}
