@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use http::Request;
+use http_body_util::BodyExt;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::Value;
@@ -116,6 +117,27 @@ impl Api {
         body: &Value,
     ) -> Result<Value, Refused> {
         self.send_as(None, method, path, content, body)
+    }
+
+    /// Sends a request and gives the answer as it is: HTTP status and body, whatever they say.
+    pub fn raw(&self, method: &str, path: &str, content: &str, body: &Value) -> (u16, Value) {
+        let mut request = Request::builder().method(method).uri(path);
+        let mut bytes = Vec::new();
+        if !body.is_null() {
+            request = request.header("Content-Type", content);
+            bytes = serde_json::to_vec(body).unwrap();
+        }
+        let request = request.body(bytes.into()).unwrap();
+        let answer = self.runtime.block_on(async {
+            let answer = self.client.send(request).await.unwrap();
+            let code = answer.status().as_u16();
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            (code, body)
+        });
+        let (code, body) = answer;
+        let body =
+            serde_json::from_slice(&body).unwrap_or_else(|_| String::from_utf8_lossy(&body).into());
+        (code, body)
     }
 
     /// The same as somebody else.
