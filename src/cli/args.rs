@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use super::agent::AgentArgs;
 use super::collect::CollectArgs;
 use super::logging::LogFormat;
+use super::sandbox::SandboxArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,6 +98,9 @@ pub enum Command {
     /// See all of it at work: a repository, a diff, a sync, coverage by a commit, drift, a prune. Needs no cluster.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(DemoArgs),
+    /// Run a small Kubernetes API in memory, to try things on and to test against.
+    #[command(after_help = super::sandbox::EXAMPLES)]
+    Sandbox(SandboxArgs),
     /// Print the CustomResourceDefinitions of ClosureJVMTarget, Sync and ClosureJVMCampaign.
     Crd(CrdArgs),
     /// Print the least rights that syncing the source takes; needs no cluster.

@@ -10,6 +10,7 @@ mod demo;
 mod diagnostics;
 mod diff;
 mod error;
+mod folder;
 mod follow;
 mod json;
 pub mod logging;
@@ -19,7 +20,9 @@ mod progress;
 mod rbac;
 mod render;
 mod run;
+mod sandbox;
 mod settings;
+mod signals;
 mod snapshot;
 mod status;
 mod steps;
@@ -106,6 +109,7 @@ fn dispatch(command: Command) -> Result<u8, CliError> {
         Command::Render(args) => runtime()?.block_on(render::run(&args)),
         Command::Validate(args) => runtime()?.block_on(validate::run(&args)),
         Command::Demo(args) => runtime()?.block_on(demo::run(&args)),
+        Command::Sandbox(args) => runtime()?.block_on(sandbox::run(&args)),
         Command::Diff(args) => runtime()?.block_on(diff::run(&args)),
         Command::Snapshot(args) => runtime()?.block_on(snapshot::run(&args)),
         Command::Sync(args) => runtime()?.block_on(sync::run(&args)),

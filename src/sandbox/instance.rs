@@ -11,7 +11,7 @@ use axum::Router;
 use axum::serve::ListenerExt as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -151,13 +151,13 @@ impl Sandbox {
         }
     }
 
-    /// What kubectl needs to talk to it at an address.
+    /// What kubectl needs to talk to it at an address, as a file.
     ///
     /// # Errors
     /// When no certificate can be made.
-    pub fn kubeconfig(&self, address: SocketAddr) -> io::Result<Value> {
+    pub fn kubeconfig(&self, address: SocketAddr) -> io::Result<String> {
         let trusted = STANDARD.encode(self.identity()?.certificate());
-        Ok(json!({
+        let config = json!({
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": "sandbox",
@@ -173,7 +173,8 @@ impl Sandbox {
                 "context": { "cluster": "sandbox", "user": "admin", "namespace": "default" },
             }],
             "users": [{ "name": "admin", "user": { "token": self.admin_token } }],
-        }))
+        });
+        Ok(config.to_string())
     }
 
     fn identity(&self) -> io::Result<&Identity> {

@@ -1,6 +1,7 @@
 //! What the sandbox knows.
 
 use super::auth::Auth;
+use super::controllers::Controllers;
 use super::store::Store;
 use super::types::Registry;
 
@@ -11,6 +12,8 @@ pub struct State {
     pub kinds: Registry,
     /// The objects.
     pub store: Store,
+    /// What the controllers remember.
+    pub controllers: Controllers,
     /// Users and their rights.
     pub auth: Auth,
 }

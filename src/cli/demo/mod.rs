@@ -1,6 +1,5 @@
 //! `covergence demo`: what Covergence is for, on real input, in a few seconds.
 
-mod folder;
 mod narrator;
 mod program;
 mod repository;
@@ -10,7 +9,6 @@ mod story;
 
 use std::time::Instant;
 
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Duration, sleep};
 
 use self::narrator::{Narrator, print};
@@ -20,6 +18,7 @@ use self::story::Story;
 use super::OK;
 use super::args::DemoArgs;
 use super::error::CliError;
+use super::signals::asked_to_end;
 
 pub async fn run(args: &DemoArgs) -> Result<u8, CliError> {
     let begun = Instant::now();
@@ -90,16 +89,4 @@ Ctrl-C ends it and takes it all away."
             }
         }
     }
-}
-
-/// Is there when SIGINT or SIGTERM comes.
-fn asked_to_end() -> Result<impl Future<Output = ()>, CliError> {
-    let mut term = signal(SignalKind::terminate())?;
-    let mut int = signal(SignalKind::interrupt())?;
-    Ok(async move {
-        tokio::select! {
-            _ = term.recv() => {}
-            _ = int.recv() => {}
-        }
-    })
 }

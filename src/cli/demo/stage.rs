@@ -120,7 +120,7 @@ async fn raise(folder: &Path, stop: &CancellationToken) -> Result<PathBuf, CliEr
         ..Options::default()
     });
     let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-    let kubeconfig = sandbox.kubeconfig(listener.local_addr()?).to_string();
+    let kubeconfig = sandbox.kubeconfig(listener.local_addr()?)?.to_string();
     let path = folder.join("kubeconfig");
     let mut file = std::fs::OpenOptions::new();
     let mut file = file.write(true).create_new(true).mode(0o600).open(&path)?;

@@ -1,5 +1,27 @@
 //! As many of Kubernetes' controllers as the story needs: garbage collection, namespaces, Deployments, EndpointSlices.
+//!
+//! They act as the real ones do: they look at objects that have changed, and write through the same door as everybody else.
 
+mod client;
+mod daemon_sets;
+mod deployments;
+mod endpoints;
+mod garbage;
+mod jobs;
+mod kubelet;
+mod namespaces;
+mod object;
+mod pods;
+mod replica_sets;
+mod slices;
+mod stateful_sets;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+pub use self::watch::Controllers;
+
+use self::watch::{Controller, Work};
 use super::state::State;
 
 /// Which controllers run, and what they do with pods.
@@ -11,7 +33,28 @@ pub enum Pods {
     Pending,
 }
 
-/// Does what is to be done at this moment; tells whether anything was.
-pub fn step(_state: &mut State, _pods: Pods) -> bool {
-    false
+/// Does what is to be done at this moment; tells whether there was anything to look at.
+pub fn step(state: &mut State, pods: Pods) -> bool {
+    let queue = watch::look(state);
+    let any = !queue.is_empty();
+    for work in queue {
+        run(state, pods, &work);
+    }
+    any
+}
+
+fn run(state: &mut State, pods: Pods, work: &Work) {
+    let key = &work.key;
+    match work.controller {
+        Controller::Garbage => garbage::collect(state, key),
+        Controller::Namespaces => namespaces::sync(state, key),
+        Controller::Deployments => deployments::sync(state, key),
+        Controller::ReplicaSets => replica_sets::sync(state, key),
+        Controller::StatefulSets => stateful_sets::sync(state, key),
+        Controller::DaemonSets => daemon_sets::sync(state, key, pods),
+        Controller::Jobs => jobs::sync(state, key),
+        Controller::Kubelet => kubelet::sync(state, key, pods),
+        Controller::Endpoints => endpoints::sync(state, key),
+        Controller::Slices => slices::sync(state, key),
+    }
 }

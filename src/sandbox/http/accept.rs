@@ -54,14 +54,6 @@ pub fn discovery(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     })
 }
 
-/// Whether JSON is good for the answer.
-///
-/// # Errors
-/// 406 when it is not.
-pub fn json(headers: &HeaderMap) -> Result<(), ApiError> {
-    first(headers, |_| Some(()))
-}
-
 /// A part of the header that JSON satisfies.
 struct Clause<'a> {
     shape: &'a str,

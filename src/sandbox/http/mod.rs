@@ -60,18 +60,18 @@ fn serve(
     let state = sandbox.lock();
     let user = auth::authenticate(&state, &parts.headers)?;
     let user = trail.user.insert(user);
-    if sandbox.options().authorization {
-        let verb = trail::verb(&parts.method);
-        let attributes = Attributes {
-            verb: &verb,
-            target: Target::Path(parts.uri.path()),
-        };
-        let decision = auth::decide(&state, user, &attributes);
-        if !trail.decision.insert(decision).allowed {
-            return Err(attributes.forbidden(user));
-        }
+    let verb = trail::verb(&parts.method);
+    let attributes = Attributes {
+        verb: &verb,
+        target: Target::Path(parts.uri.path()),
+    };
+    let decision = auth::decide(&state, user, &attributes);
+    if !trail.decision.insert(decision).allowed {
+        return Err(attributes.forbidden(user));
     }
-    discovery::serve(&state.kinds, &parts.headers, about)
+    let kinds = state.kinds.clone();
+    drop(state);
+    discovery::serve(&kinds, &parts.headers, about)
 }
 
 #[cfg(test)]

@@ -75,12 +75,10 @@ pub fn serve(
         user,
         kind: kind.clone(),
     });
-    if sandbox.options().authorization {
-        let attributes = Attributes::of(request);
-        let decision = auth::decide(&state, &request.user, &attributes);
-        if !trail.decision.insert(decision).allowed {
-            return Err(attributes.forbidden(&request.user));
-        }
+    let attributes = Attributes::of(request);
+    let decision = auth::decide(&state, &request.user, &attributes);
+    if !trail.decision.insert(decision).allowed {
+        return Err(attributes.forbidden(&request.user));
     }
     request.body = read.map_err(|error| unreadable(request, &error))?;
 

@@ -15,8 +15,8 @@ use crate::sandbox::error::ApiError;
 pub enum Reply {
     /// Text.
     Text(u16, &'static str),
-    /// A document.
-    Value(u16, serde_json::Value),
+    /// A document, and its type.
+    Value(u16, serde_json::Value, &'static str),
     /// Objects.
     Shown {
         /// HTTP status.
@@ -41,7 +41,7 @@ impl Reply {
     /// The HTTP status.
     pub fn code(&self) -> u16 {
         match self {
-            Self::Text(code, _) | Self::Value(code, _) | Self::Shown { code, .. } => *code,
+            Self::Text(code, _) | Self::Value(code, ..) | Self::Shown { code, .. } => *code,
             Self::Error(error) => error.code,
             Self::Stream(_) => 200,
         }
@@ -62,7 +62,7 @@ impl Reply {
         let mut told = Vec::new();
         let (kind, body) = match self {
             Self::Text(_, text) => ("text/plain; charset=utf-8", Body::from(text)),
-            Self::Value(_, value) => ("application/json", json(&value, pretty)),
+            Self::Value(_, value, kind) => (kind, json(&value, pretty)),
             Self::Shown {
                 shown, warnings, ..
             } => {

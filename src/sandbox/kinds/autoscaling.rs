@@ -11,38 +11,23 @@ use super::quantity;
 use super::spot::Spot;
 use super::words;
 
-const SOURCES: [&str; 5] = [
-    "ContainerResource",
-    "External",
-    "Object",
-    "Pods",
-    "Resource",
-];
+const SOURCES: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
 
-/// Adds defaults to an autoscaler of a version that has metrics.
+/// Adds defaults to an autoscaler.
 pub(super) fn default(object: &mut Value) {
-    default_first(object);
+    add(object, &[("spec+.minReplicas", Int(1))]);
     let Some(spec) = object.get_mut("spec") else {
         return;
     };
     let said = spec.get("metrics").and_then(Value::as_array);
     if said.is_none_or(Vec::is_empty) {
         let target = json!({ "type": "Utilization", "averageUtilization": 80 });
-        put(
-            spec,
-            "metrics",
-            json!([{ "type": "Resource", "resource": { "name": "cpu", "target": target } }]),
-        );
+        put(spec, "metrics", json!([{ "type": "Resource", "resource": { "name": "cpu", "target": target } }]));
     }
     if let Some(behavior) = spec.get_mut("behavior").and_then(Value::as_object_mut) {
         default_direction(object_in(behavior, "scaleUp"), UP);
         default_direction(object_in(behavior, "scaleDown"), DOWN);
     }
-}
-
-/// Adds defaults to an autoscaler of the first version.
-pub(super) fn default_first(object: &mut Value) {
-    add(object, &[("spec+.minReplicas", Int(1))]);
 }
 
 /// How fast replicas are added: pods and percent in 15 seconds.
@@ -58,11 +43,7 @@ fn default_direction(rules: &mut Value, (window, policies): (Option<i64>, &[(&st
     add(rules, &[("selectPolicy", Text("Max"))]);
     if !has(rules, "policies") {
         let policy = |(kind, value): &(&str, i64)| json!({ "type": kind, "value": value, "periodSeconds": 15 });
-        put(
-            rules,
-            "policies",
-            policies.iter().map(policy).collect::<Vec<_>>(),
-        );
+        put(rules, "policies", policies.iter().map(policy).collect::<Vec<_>>());
     }
 }
 
@@ -79,11 +60,7 @@ pub(super) fn check(causes: &mut Causes, object: &Spot<'_>) {
         causes.invalid_as(&most, &highest.to_string(), "must be greater than 0");
     }
     if highest < fewest {
-        causes.invalid_as(
-            &most,
-            &highest.to_string(),
-            "must be greater than or equal to `minReplicas`",
-        );
+        causes.invalid_as(&most, &highest.to_string(), "must be greater than or equal to `minReplicas`");
     }
     let target = spec.field("scaleTargetRef");
     for part in ["kind", "name"] {
@@ -98,7 +75,6 @@ pub(super) fn check(causes: &mut Causes, object: &Spot<'_>) {
     for metric in metrics.items() {
         check_metric(causes, &metric);
     }
-    check_first(causes, &spec);
     let scalable = metrics
         .items()
         .any(|metric| matches!(metric.field("type").text(), "Object" | "External"));
@@ -111,18 +87,6 @@ pub(super) fn check(causes: &mut Causes, object: &Spot<'_>) {
     let behavior = spec.field("behavior");
     check_rules(causes, &behavior.field("scaleUp"));
     check_rules(causes, &behavior.field("scaleDown"));
-}
-
-/// The first version's one target is a metric of the later ones.
-fn check_first(causes: &mut Causes, spec: &Spot<'_>) {
-    let percent = spec.field("targetCPUUtilizationPercentage");
-    if percent.int().is_some_and(|percent| percent < 1) {
-        let said = spec.named(
-            "metrics[0].resource.target.averageUtilization",
-            percent.value,
-        );
-        causes.invalid(&said, "must be greater than 0");
-    }
 }
 
 fn check_metric(causes: &mut Causes, metric: &Spot<'_>) {
@@ -145,10 +109,7 @@ fn check_metric(causes: &mut Causes, metric: &Spot<'_>) {
     };
     let source = metric.field(field);
     if source.absent() {
-        causes.required(
-            &source,
-            "must populate information for the given metric source",
-        );
+        causes.required(&source, "must populate information for the given metric source");
         return;
     }
     let target = source.field("target");
@@ -176,10 +137,7 @@ fn check_metric(causes: &mut Causes, metric: &Spot<'_>) {
             }
             let value = target.field("value");
             if field != "pods" && value.absent() && average.absent() {
-                causes.required(
-                    &average,
-                    "must set either a target value for metric or a per-pod target",
-                );
+                causes.required(&average, "must set either a target value for metric or a per-pod target");
             }
         }
     }
@@ -191,11 +149,7 @@ fn check_target(causes: &mut Causes, target: &Spot<'_>) {
         causes.required(&kind, "must specify a metric target type");
     }
     if !matches!(kind.text(), "Utilization" | "Value" | "AverageValue") {
-        causes.invalid_as(
-            &kind,
-            &quoted(kind.text()),
-            "must be either Utilization, Value, or AverageValue",
-        );
+        causes.invalid_as(&kind, &quoted(kind.text()), "must be either Utilization, Value, or AverageValue");
     }
     let percent = target.field("averageUtilization");
     if percent.int().is_some_and(|percent| percent < 1) {
@@ -210,20 +164,11 @@ fn check_target(causes: &mut Causes, target: &Spot<'_>) {
 }
 
 fn check_resource_target(causes: &mut Causes, target: &Spot<'_>) {
-    let (percent, value) = (
-        target.field("averageUtilization"),
-        target.field("averageValue"),
-    );
+    let (percent, value) = (target.field("averageUtilization"), target.field("averageValue"));
     if percent.absent() && value.absent() {
-        causes.required(
-            &percent,
-            "must set either a target raw value or a target utilization",
-        );
+        causes.required(&percent, "must set either a target raw value or a target utilization");
     } else if percent.present() && value.present() {
-        causes.forbidden(
-            &value,
-            "may not set both a target raw value and a target utilization",
-        );
+        causes.forbidden(&value, "may not set both a target raw value and a target utilization");
     }
 }
 

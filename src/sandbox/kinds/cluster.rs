@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::causes::{Causes, quoted, texts_shown};
-use super::defaults::{Default::Text, Table, add, put};
+use super::defaults::{
+    Default::{Count, Int, Text},
+    Table, add, put, text,
+};
 use super::labels;
 use super::pod;
 use super::spot::Spot;
@@ -13,6 +16,41 @@ use super::words;
 
 /// Adds defaults to a PriorityClass.
 pub(super) const PRIORITY: &Table = &[("preemptionPolicy", Text("PreemptLowerPriority"))];
+
+/// What a FlowSchema gets.
+pub(super) const FLOW: &Table = &[("spec+.matchingPrecedence", Count(1000))];
+
+const LEVEL: &Table = &[("spec.limited.assuredConcurrencyShares", Count(30))];
+
+const QUEUES: &Table = &[
+    ("queuing.queues", Count(64)),
+    ("queuing.handSize", Count(8)),
+    ("queuing.queueLengthLimit", Count(50)),
+];
+
+/// What is never absent of a Node's status.
+const NODE: &Table = &[
+    ("status+.daemonEndpoints+.kubeletEndpoint+.Port", Int(0)),
+    ("status.nodeInfo+.architecture", Text("")),
+    ("status.nodeInfo.bootID", Text("")),
+    ("status.nodeInfo.containerRuntimeVersion", Text("")),
+    ("status.nodeInfo.kernelVersion", Text("")),
+    ("status.nodeInfo.kubeProxyVersion", Text("")),
+    ("status.nodeInfo.kubeletVersion", Text("")),
+    ("status.nodeInfo.machineID", Text("")),
+    ("status.nodeInfo.operatingSystem", Text("")),
+    ("status.nodeInfo.osImage", Text("")),
+    ("status.nodeInfo.systemUUID", Text("")),
+];
+
+/// Adds defaults to a PriorityLevelConfiguration.
+pub(super) fn default_level(level: &mut Value) {
+    add(level, LEVEL);
+    let response = level.pointer_mut("/spec/limited/limitResponse");
+    if let Some(response) = response.filter(|response| text(response, "type") == "Queue") {
+        add(response, QUEUES);
+    }
+}
 
 /// The highest priority that is not the system's.
 const HIGHEST: i64 = 1_000_000_000;
@@ -24,9 +62,7 @@ pub(super) fn default_namespace(namespace: &mut Value) {
 
 /// Lets a new Namespace be active, and end by Kubernetes' own hand.
 pub(super) fn create_namespace(namespace: &mut Value) {
-    let finalizers = namespace
-        .pointer("/spec/finalizers")
-        .and_then(Value::as_array);
+    let finalizers = namespace.pointer("/spec/finalizers").and_then(Value::as_array);
     let mut finalizers = finalizers.cloned().unwrap_or_default();
     if !finalizers.iter().any(|finalizer| finalizer == "kubernetes") {
         finalizers.push("kubernetes".into());
@@ -62,6 +98,7 @@ pub(super) fn check_namespace(causes: &mut Causes, object: &Spot<'_>) {
 
 /// Adds defaults to a Node.
 pub(super) fn default_node(node: &mut Value) {
+    add(node, NODE);
     let range = node.pointer("/spec/podCIDR").and_then(Value::as_str);
     let range = range.unwrap_or_default().to_owned();
     if let Some(spec) = node.get_mut("spec")
@@ -89,9 +126,7 @@ pub(super) fn create_node(node: &mut Value) {
     }
     let key = "node.kubernetes.io/not-ready";
     if let Some(taints) = taints.as_array_mut()
-        && !taints
-            .iter()
-            .any(|taint| taint.get("key").is_some_and(|said| said == key))
+        && !taints.iter().any(|taint| taint.get("key").is_some_and(|said| said == key))
     {
         taints.push(json!({ "key": key, "effect": "NoSchedule" }));
     }
@@ -105,30 +140,17 @@ pub(super) fn check_node(causes: &mut Causes, object: &Spot<'_>) {
     let taints = metadata.named("taints", spec.field("taints").value);
     let mut said = BTreeSet::new();
     for taint in taints.items() {
-        let (key, value, effect) = (
-            taint.field("key"),
-            taint.field("value"),
-            taint.field("effect"),
-        );
+        let (key, value, effect) = (taint.field("key"), taint.field("value"), taint.field("effect"));
         causes.text_invalid(&key, key.text(), &words::qualified(key.text()));
         causes.text_invalid(&value, value.text(), &words::label_value(value.text()));
         causes.one_of(&effect, &["NoSchedule", "PreferNoSchedule", "NoExecute"]);
         if !said.insert((key.text().to_owned(), effect.text().to_owned())) {
-            let shown = format!(
-                "{}: taints must be unique by key and effect pair",
-                taint.value
-            );
+            let shown = format!("{}: taints must be unique by key and effect pair", taint.value);
             causes.duplicate_as(&taint, &shown);
         }
     }
     let ranges = spec.field("podCIDRs");
-    let texts: Vec<&str> = ranges
-        .value
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let texts: Vec<&str> = ranges.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for range in ranges.items() {
         if !words::is_network(range.text()) {
             causes.invalid_as(&range, &texts_shown(&texts), "must be valid CIDR");
@@ -141,9 +163,7 @@ pub(super) fn check_node_update(causes: &mut Causes, new: &Spot<'_>, old: &Value
     let spec = new.field("spec");
     let mut changed = false;
     for (field, name) in [("podCIDRs", "podCIDR"), ("providerID", "providerID")] {
-        let before = old
-            .pointer(&format!("/spec/{field}"))
-            .unwrap_or(&Value::Null);
+        let before = old.pointer(&format!("/spec/{field}")).unwrap_or(&Value::Null);
         let field = spec.field(field);
         if !before.is_null() && field.value != before {
             let why = format!("node updates may not change {name} except from \"\" to valid");
@@ -166,8 +186,7 @@ pub(super) fn check_priority(causes: &mut Causes, object: &Spot<'_>) {
     let value = object.field("value");
     let system = matches!(
         (name.text(), value.int()),
-        ("system-cluster-critical", Some(2_000_000_000))
-            | ("system-node-critical", Some(2_000_001_000))
+        ("system-cluster-critical", Some(2_000_000_000)) | ("system-node-critical", Some(2_000_001_000))
     );
     if name.text().starts_with("system-") {
         if !system {

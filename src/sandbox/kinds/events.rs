@@ -20,9 +20,6 @@ pub(super) fn check_core(causes: &mut Causes, event: &Spot<'_>) {
 
 /// What is wrong with an Event of the newer group.
 pub(super) fn check(causes: &mut Causes, event: &Spot<'_>) {
-    let regarding = event.field("regarding");
-    let said = event.named("involvedObject", regarding.value);
-    check_namespace(causes, event, &said);
     let time = event.field("eventTime");
     if time.absent() {
         causes.required(&time, "");
@@ -34,11 +31,7 @@ pub(super) fn check(causes: &mut Causes, event: &Spot<'_>) {
     }
     let kind = event.field("type");
     if !matches!(kind.text(), "Normal" | "Warning") {
-        causes.invalid_as(
-            &kind,
-            "\"\"",
-            &format!("has invalid value: {}", kind.text()),
-        );
+        causes.invalid_as(&kind, "\"\"", &format!("has invalid value: {}", kind.text()));
     }
     let series = event.field("series");
     let count = series.field("count");
@@ -53,11 +46,7 @@ fn check_namespace(causes: &mut Causes, event: &Spot<'_>, object: &Spot<'_>) {
     let same = own.text() == namespace.text();
     let global = namespace.text().is_empty() && own.text() == "default";
     if !same && !global {
-        causes.invalid_as(
-            &namespace,
-            &quoted(namespace.text()),
-            "does not match event.namespace",
-        );
+        causes.invalid_as(&namespace, &quoted(namespace.text()), "does not match event.namespace");
     }
 }
 
@@ -65,11 +54,7 @@ fn check_reporter(causes: &mut Causes, event: &Spot<'_>, controller: &Spot<'_>) 
     if controller.text().is_empty() {
         causes.required(controller, "");
     }
-    causes.text_invalid(
-        controller,
-        controller.text(),
-        &words::qualified(controller.text()),
-    );
+    causes.text_invalid(controller, controller.text(), &words::qualified(controller.text()));
     for field in ["reportingInstance", "action"] {
         let field = event.field(field);
         if field.text().is_empty() {
@@ -81,10 +66,7 @@ fn check_reporter(causes: &mut Causes, event: &Spot<'_>, controller: &Spot<'_>) 
 /// What is wrong with a Lease.
 pub(super) fn check_lease(causes: &mut Causes, lease: &Spot<'_>) {
     let spec = lease.field("spec");
-    let (seconds, changes) = (
-        spec.field("leaseDurationSeconds"),
-        spec.field("leaseTransitions"),
-    );
+    let (seconds, changes) = (spec.field("leaseDurationSeconds"), spec.field("leaseTransitions"));
     if seconds.int().is_some_and(|seconds| seconds <= 0) {
         causes.invalid(&seconds, "must be greater than 0");
     }

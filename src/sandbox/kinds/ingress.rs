@@ -3,31 +3,17 @@
 use serde_json::Value;
 
 use super::causes::{Causes, quoted};
-use super::defaults::{Default::Text, add};
 use super::spot::Spot;
 use super::words;
 
 const CLASS: &str = "kubernetes.io/ingress.class";
 
 /// What no path may have in it, and what it may not end in.
-const IN_PATHS: [&str; 6] = ["//", "/./", "/../", "%2f", "%2F", ""];
+const IN_PATHS: [&str; 5] = ["//", "/./", "/../", "%2f", "%2F"];
 const AT_THE_END: [&str; 2] = ["/..", "/."];
 
-/// Adds defaults to an Ingress of the older version.
-pub(super) fn default_beta(ingress: &mut Value) {
-    let rule = ("pathType", Text("ImplementationSpecific"));
-    let rules = ingress
-        .pointer_mut("/spec/rules")
-        .and_then(Value::as_array_mut);
-    for item in rules.into_iter().flatten() {
-        for path in super::defaults::items(item, "/http/paths") {
-            add(path, &[rule]);
-        }
-    }
-}
-
 /// What is wrong with an Ingress.
-pub(super) fn check(causes: &mut Causes, object: &Spot<'_>, beta: bool) {
+pub(super) fn check(causes: &mut Causes, object: &Spot<'_>) {
     let spec = object.field("spec");
     let (rules, backend) = (spec.field("rules"), spec.field("defaultBackend"));
     if rules.len() == 0 && backend.absent() {
@@ -37,7 +23,7 @@ pub(super) fn check(causes: &mut Causes, object: &Spot<'_>, beta: bool) {
             "either `defaultBackend` or `rules` must be specified",
         );
     }
-    if backend.present() && !beta {
+    if backend.present() {
         check_backend(causes, &backend);
     }
     for rule in rules.items() {
@@ -49,7 +35,7 @@ pub(super) fn check(causes: &mut Causes, object: &Spot<'_>, beta: bool) {
             causes.required(&paths, "");
         }
         for path in paths.items() {
-            check_path(causes, &path, beta);
+            check_path(causes, &path);
         }
     }
     check_tls(causes, &spec.field("tls"));
@@ -68,10 +54,7 @@ pub(super) fn check_new(causes: &mut Causes, object: &Spot<'_>) {
     if class.present() && spec.field("ingressClassName").present() {
         let root = Spot::root(object.value);
         let said = root.field("annotations");
-        causes.invalid(
-            &said.named(CLASS, class.value),
-            "can not be set when the class field is also set",
-        );
+        causes.invalid(&said.named(CLASS, class.value), "can not be set when the class field is also set");
     }
 }
 
@@ -83,22 +66,18 @@ fn check_host(causes: &mut Causes, host: &Spot<'_>) {
     if text.parse::<std::net::IpAddr>().is_ok() {
         causes.invalid(host, "must be a DNS name, not an IP address");
     }
-    let wrong = if text.contains('*') {
-        words::wildcard(text)
-    } else {
-        words::subdomain(text)
-    };
+    let wrong = if text.contains('*') { words::wildcard(text) } else { words::subdomain(text) };
     causes.all_invalid(host, &wrong);
 }
 
-fn check_path(causes: &mut Causes, path: &Spot<'_>, beta: bool) {
+fn check_path(causes: &mut Causes, path: &Spot<'_>) {
     let (kind, text) = (path.field("pathType"), path.field("path"));
     match kind.text() {
         "Exact" | "Prefix" => {
             if !text.text().starts_with('/') {
                 causes.invalid_as(&text, &quoted(text.text()), "must be an absolute path");
             }
-            for part in IN_PATHS.iter().filter(|part| !part.is_empty()) {
+            for part in IN_PATHS {
                 if text.text().contains(part) {
                     causes.invalid(&text, &format!("must not contain '{part}'"));
                 }
@@ -117,19 +96,13 @@ fn check_path(causes: &mut Causes, path: &Spot<'_>, beta: bool) {
         _ if kind.absent() => causes.required(&kind, "pathType must be specified"),
         _ => causes.one_of(&kind, &["Exact", "ImplementationSpecific", "Prefix"]),
     }
-    if !beta {
-        check_backend(causes, &path.field("backend"));
-    }
+    check_backend(causes, &path.field("backend"));
 }
 
 fn check_backend(causes: &mut Causes, backend: &Spot<'_>) {
     let (service, resource) = (backend.field("service"), backend.field("resource"));
     if service.present() && resource.present() {
-        causes.invalid_as(
-            backend,
-            "\"\"",
-            "cannot set both resource and service backends",
-        );
+        causes.invalid_as(backend, "\"\"", "cannot set both resource and service backends");
     } else if resource.present() {
         for part in ["kind", "name"] {
             let part = resource.field(part);
@@ -194,10 +167,7 @@ pub(super) fn check_class(causes: &mut Causes, object: &Spot<'_>) {
     } else {
         let (domain, path) = controller.text().split_once('/').unwrap_or_default();
         if path.is_empty() || !words::is_subdomain(domain) {
-            causes.invalid(
-                &controller,
-                "must be a domain-prefixed path (such as \"acme.io/foo\")",
-            );
+            causes.invalid(&controller, "must be a domain-prefixed path (such as \"acme.io/foo\")");
         }
     }
     let parameters = spec.field("parameters");

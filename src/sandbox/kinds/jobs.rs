@@ -37,13 +37,15 @@ pub(super) fn default_job(object: &mut Value) {
         }
         put(spec, "parallelism", 1);
     }
-    let said = object
-        .pointer("/metadata/labels")
-        .and_then(Value::as_object);
-    let template = object.pointer("/spec/template/metadata/labels").cloned();
+}
+
+/// A Job without labels has those of its pods.
+fn label(job: &mut Value) {
+    let said = job.pointer("/metadata/labels").and_then(Value::as_object);
+    let template = job.pointer("/spec/template/metadata/labels").cloned();
     if said.is_none_or(Map::is_empty)
         && let Some(template) = template.filter(Value::is_object)
-        && let Some(metadata) = object.get_mut("metadata")
+        && let Some(metadata) = job.get_mut("metadata")
     {
         put(metadata, "labels", template);
     }
@@ -59,12 +61,12 @@ pub(super) fn default_cron_job(object: &mut Value) {
 
 /// Makes a Job select its own pods, unless it does that by hand.
 pub(super) fn create(job: &mut Value) {
-    let text = |path| {
-        job.pointer(path)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
-    };
+    select(job);
+    label(job);
+}
+
+fn select(job: &mut Value) {
+    let text = |path| job.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (name, uid) = (text("/metadata/name"), text("/metadata/uid"));
     let Some(spec) = job.get_mut("spec").and_then(Value::as_object_mut) else {
         return;
@@ -78,9 +80,7 @@ pub(super) fn create(job: &mut Value) {
         && let Some(labels) = object_in(metadata, "labels").as_object_mut()
     {
         labels.entry("job-name").or_insert_with(|| name.into());
-        labels
-            .entry("controller-uid")
-            .or_insert_with(|| uid.as_str().into());
+        labels.entry("controller-uid").or_insert_with(|| uid.as_str().into());
     }
     if let Some(selector) = object_in(spec, "selector").as_object_mut()
         && let Some(labels) = object_in(selector, "matchLabels").as_object_mut()
@@ -89,11 +89,15 @@ pub(super) fn create(job: &mut Value) {
     }
 }
 
-/// What is wrong with a Job; `new` for one that is not kept yet.
+/// What is wrong with a Job.
 pub(super) fn check_job(causes: &mut Causes, object: &Spot<'_>) {
     let spec = object.field("spec");
     check_generated(causes, object, &spec);
-    check_numbers(causes, &spec);
+    check_spec(causes, &spec);
+}
+
+fn check_spec(causes: &mut Causes, spec: &Spot<'_>) {
+    check_numbers(causes, spec);
     let selector = spec.field("selector");
     if selector.absent() {
         causes.required(&selector, "");
@@ -137,7 +141,6 @@ fn check_numbers(causes: &mut Causes, spec: &Spot<'_>) {
         "completions",
         "activeDeadlineSeconds",
         "backoffLimit",
-        "ttlSecondsAfterFinished",
     ] {
         causes.not_negative(&spec.field(number));
     }
@@ -157,10 +160,9 @@ fn check_pods(causes: &mut Causes, template: &Spot<'_>) {
 /// What may not change of a Job.
 pub(super) fn check_job_update(causes: &mut Causes, new: &Spot<'_>, old: &Value) {
     let spec = new.field("spec");
-    let before = |field: &str| {
-        old.pointer(&format!("/spec/{field}"))
-            .unwrap_or(&Value::Null)
-    };
+    // The API server looks at all of it a second time, and says all of it twice.
+    check_spec(causes, &spec);
+    let before = |field: &str| old.pointer(&format!("/spec/{field}")).unwrap_or(&Value::Null);
     for field in ["completions", "selector", "template"] {
         causes.unchanged(&spec.field(field), before(field));
     }
@@ -185,10 +187,10 @@ pub(super) fn check_cron_job(causes: &mut Causes, object: &Spot<'_>) {
     check_numbers(causes, &job);
     check_pods(causes, &job.field("template"));
     if job.field("manualSelector").is_true() {
-        causes.unsupported(
-            &template.named("manualSelector", job.field("manualSelector").value),
-            &["nil", "false"],
-        );
+        causes.unsupported(&job.field("manualSelector"), &["nil", "false"]);
+    }
+    if job.field("selector").present() {
+        causes.invalid(&job.field("selector"), "`selector` will be auto-generated");
     }
     for limit in ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"] {
         causes.not_negative(&spec.field(limit));

@@ -10,7 +10,6 @@ mod events;
 mod ingress;
 mod jobs;
 mod labels;
-mod metadata;
 mod network_policies;
 mod pod;
 mod quantity;
@@ -19,6 +18,7 @@ mod rbac;
 mod scaling;
 mod services;
 mod spot;
+mod status;
 mod storage;
 mod webhooks;
 mod words;
@@ -63,13 +63,7 @@ pub fn default(kind: &Kind, object: &mut Value) {
         "priorityclasses.scheduling.k8s.io" => defaults::add(object, cluster::PRIORITY),
         "rolebindings.rbac.authorization.k8s.io"
         | "clusterrolebindings.rbac.authorization.k8s.io" => rbac::default_binding(object),
-        "ingresses.networking.k8s.io" | "ingresses.extensions" if kind.version != "v1" => {
-            ingress::default_beta(object);
-        }
         "networkpolicies.networking.k8s.io" => network_policies::default(object),
-        "horizontalpodautoscalers.autoscaling" if kind.version == "v1" => {
-            autoscaling::default_first(object);
-        }
         "horizontalpodautoscalers.autoscaling" => autoscaling::default(object),
         "validatingwebhookconfigurations.admissionregistration.k8s.io" => {
             defaults::add(object, webhooks::DEFAULTS);
@@ -78,6 +72,10 @@ pub fn default(kind: &Kind, object: &mut Value) {
             webhooks::default_mutating(object);
         }
         "apiservices.apiregistration.k8s.io" => defaults::add(object, webhooks::SERVICE),
+        "flowschemas.flowcontrol.apiserver.k8s.io" => defaults::add(object, cluster::FLOW),
+        "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io" => {
+            cluster::default_level(object);
+        }
         "persistentvolumeclaims" => storage::default_claim(object),
         "persistentvolumes" => storage::default_volume(object),
         "storageclasses.storage.k8s.io" => defaults::add(object, storage::CLASS),
@@ -91,22 +89,13 @@ pub fn default(kind: &Kind, object: &mut Value) {
 /// # Errors
 /// Such as an address that is taken.
 pub fn prepare_create(state: &mut State, kind: &Kind, object: &mut Value) -> Result<(), ApiError> {
-    if kind.status {
-        let empty = object
-            .get("status")
-            .is_some()
-            .then(|| Value::Object(serde_json::Map::new()));
-        match (empty, object.as_object_mut()) {
-            (Some(empty), Some(fields)) => {
-                fields.insert("status".to_owned(), empty);
-            }
-            _ => {}
-        }
-    }
+    status::begin(kind, object);
     match kind.resource().as_str() {
         "pods" => pod::create(state, object)?,
+        "daemonsets.apps" => workloads::create_daemon_set(object),
         "jobs.batch" => jobs::create(object),
         "services" => {
+            services::prepare_create(object);
             // What is wrong otherwise is told first, and gets no address.
             if validate_create(kind, object).is_empty() {
                 services::allocate(state, object)?;
@@ -121,13 +110,36 @@ pub fn prepare_create(state: &mut State, kind: &Kind, object: &mut Value) -> Res
     Ok(())
 }
 
+/// Whether new objects keep the status that they are sent with: kubelets make their nodes with one.
+pub fn keeps_status(kind: &Kind) -> bool {
+    kind.resource() == "nodes"
+}
+
 /// Carries over what an update may not touch, but for `metadata` and `status`, which all kinds treat alike.
 pub fn prepare_update(kind: &Kind, new: &mut Value, old: &Value) {
     match kind.resource().as_str() {
+        "pods" => pod::prepare_update(new, old),
+        "daemonsets.apps" => workloads::prepare_daemon_set_update(new, old),
         "services" => services::prepare_update(new, old),
         "secrets" => configuration::prepare_secret_update(new, old),
         "namespaces" => cluster::prepare_namespace_update(new, old),
         _ => {}
+    }
+}
+
+/// Gives a changed object what only its new form needs, such as the address of a Service that had none.
+///
+/// # Errors
+/// Such as a port that is taken.
+pub fn complete_update(
+    state: &State,
+    kind: &Kind,
+    new: &mut Value,
+    old: &Value,
+) -> Result<(), ApiError> {
+    match kind.resource().as_str() {
+        "services" => services::allocate_update(state, new, old),
+        _ => Ok(()),
     }
 }
 
@@ -136,10 +148,11 @@ pub fn validate_create(kind: &Kind, object: &Value) -> Vec<Cause> {
     let mut causes = Causes::default();
     let object = Spot::root(object);
     let resource = kind.resource();
-    metadata::check(&mut causes, &resource, &object);
-    check(&mut causes, kind, &resource, &object);
-    if resource == "ingresses.networking.k8s.io" {
-        ingress::check_new(&mut causes, &object);
+    check(&mut causes, &resource, &object);
+    match resource.as_str() {
+        "ingresses.networking.k8s.io" => ingress::check_new(&mut causes, &object),
+        "pods" => pod::check_new(&mut causes, &object),
+        _ => {}
     }
     causes.0
 }
@@ -149,13 +162,12 @@ pub fn validate_update(kind: &Kind, new: &Value, old: &Value) -> Vec<Cause> {
     let mut causes = Causes::default();
     let object = Spot::root(new);
     let resource = kind.resource();
-    metadata::check(&mut causes, &resource, &object);
-    check(&mut causes, kind, &resource, &object);
+    check(&mut causes, &resource, &object);
     check_update(&mut causes, &resource, &object, old);
     causes.0
 }
 
-fn check(causes: &mut Causes, kind: &Kind, resource: &str, object: &Spot<'_>) {
+fn check(causes: &mut Causes, resource: &str, object: &Spot<'_>) {
     match resource {
         "pods" => pod::check_spec(causes, &object.field("spec")),
         "podtemplates" => pod::check_template(causes, &object.field("template")),
@@ -187,7 +199,7 @@ fn check(causes: &mut Causes, kind: &Kind, resource: &str, object: &Spot<'_>) {
         "clusterrolebindings.rbac.authorization.k8s.io" => {
             rbac::check_binding(causes, object, false);
         }
-        "ingresses.networking.k8s.io" => ingress::check(causes, object, kind.version != "v1"),
+        "ingresses.networking.k8s.io" => ingress::check(causes, object),
         "ingressclasses.networking.k8s.io" => ingress::check_class(causes, object),
         "networkpolicies.networking.k8s.io" => network_policies::check(causes, object),
         "horizontalpodautoscalers.autoscaling" => autoscaling::check(causes, object),

@@ -92,14 +92,7 @@ mod tests {
         ] {
             assert_eq!(billionths(&json!(text)), Some(size), "{text}");
         }
-        for text in [
-            "",
-            "a",
-            "1x",
-            "-",
-            "1e",
-            "99999999999999999999999999999999999999Ei",
-        ] {
+        for text in ["", "a", "1x", "-", "1e", "99999999999999999999999999999999999999Ei"] {
             assert_eq!(billionths(&json!(text)), None, "{text}");
         }
     }

@@ -51,16 +51,8 @@ pub(super) fn check_quota(causes: &mut Causes, object: &Spot<'_>) {
             || name.starts_with("hugepages-")
             || name.starts_with("requests.hugepages-");
         if !known {
-            causes.invalid_as(
-                &quantity,
-                &quoted(name),
-                "must be a standard resource type or fully qualified",
-            );
-            causes.invalid_as(
-                &quantity,
-                &quoted(name),
-                "must be a standard resource for quota",
-            );
+            causes.invalid_as(&quantity, &quoted(name), "must be a standard resource type or fully qualified");
+            causes.invalid_as(&quantity, &quoted(name), "must be a standard resource for quota");
         }
         super::pod::check_quantity(causes, &quantity);
         let counted = STANDARD.iter().skip(10).any(|counted| *counted == name);
@@ -87,11 +79,7 @@ pub(super) fn default_limits(object: &mut Value) {
         if text(limit, "type") != "Container" {
             continue;
         }
-        for (to, from) in [
-            ("default", "max"),
-            ("defaultRequest", "default"),
-            ("defaultRequest", "min"),
-        ] {
+        for (to, from) in [("default", "max"), ("defaultRequest", "default"), ("defaultRequest", "min")] {
             imply(limit, to, from);
         }
     }
@@ -123,11 +111,7 @@ pub(super) fn check_limits(causes: &mut Causes, object: &Spot<'_>) {
         let kind = limit.field("type");
         let known = matches!(kind.text(), "Container" | "Pod" | "PersistentVolumeClaim");
         if !known && !kind.text().contains('/') {
-            causes.invalid_as(
-                &kind,
-                &quoted(kind.text()),
-                "must be a standard limit type or fully qualified",
-            );
+            causes.invalid_as(&kind, &quoted(kind.text()), "must be a standard limit type or fully qualified");
         }
         if !kinds.insert(kind.text().to_owned()) {
             causes.duplicate(&kind);
@@ -144,10 +128,7 @@ pub(super) fn check_limits(causes: &mut Causes, object: &Spot<'_>) {
             let (least, most) = (limit.field("min"), limit.field("max"));
             if least.key("storage").absent() && most.key("storage").absent() {
                 let said = limit.field("limits");
-                causes.required(
-                    &said,
-                    "either minimum or maximum storage value is required, but neither was provided",
-                );
+                causes.required(&said, "either minimum or maximum storage value is required, but neither was provided");
             }
         }
         check_order(causes, &limit);
@@ -158,39 +139,17 @@ pub(super) fn check_limits(causes: &mut Causes, object: &Spot<'_>) {
 /// name and the other's.
 const ORDER: [(&str, &str, &str, &str, &str); 5] = [
     ("min", "max", "min", "min", "max"),
-    (
-        "min",
-        "defaultRequest",
-        "defaultRequest",
-        "min",
-        "default request",
-    ),
+    ("min", "defaultRequest", "defaultRequest", "min", "default request"),
     ("min", "default", "default", "min", "default"),
-    (
-        "defaultRequest",
-        "default",
-        "defaultRequest",
-        "default request",
-        "default limit",
-    ),
-    (
-        "defaultRequest",
-        "max",
-        "defaultRequest",
-        "default request",
-        "max",
-    ),
+    ("defaultRequest", "default", "defaultRequest", "default request", "default limit"),
+    ("defaultRequest", "max", "defaultRequest", "default request", "max"),
 ];
 
 fn check_order(causes: &mut Causes, limit: &Spot<'_>) {
     for (fewer, more, wrong, name, other) in ORDER {
         compare(causes, limit, [fewer, more, wrong, name, other]);
     }
-    compare(
-        causes,
-        limit,
-        ["default", "max", "default", "default", "max"],
-    );
+    compare(causes, limit, ["default", "max", "default", "default", "max"]);
     let ratios = limit.field("maxLimitRequestRatio");
     for (_, ratio) in ratios.entries() {
         let size = quantity::billionths(ratio.value);
@@ -205,18 +164,11 @@ fn compare(causes: &mut Causes, limit: &Spot<'_>, [fewer, more, wrong, name, oth
     let wrong = limit.field(wrong);
     for (resource, least) in low.entries() {
         let most = high.key(resource);
-        let sizes = (
-            quantity::billionths(least.value),
-            quantity::billionths(most.value),
-        );
+        let sizes = (quantity::billionths(least.value), quantity::billionths(most.value));
         if let (Some(a), Some(b)) = sizes
             && a > b
         {
-            let why = format!(
-                "{name} value {} is greater than {other} value {}",
-                least.text(),
-                most.text()
-            );
+            let why = format!("{name} value {} is greater than {other} value {}", least.text(), most.text());
             causes.invalid(&wrong.key(resource), &why);
         }
     }

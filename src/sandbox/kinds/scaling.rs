@@ -29,7 +29,7 @@ pub(super) fn check_percent(causes: &mut Causes, spot: &Spot<'_>) {
 /// Whether it is no pod at all.
 pub(super) fn is_zero(value: &Value) -> bool {
     match value {
-        Value::String(_) => percent(value).unwrap_or(0) == 0,
+        Value::String(text) => percent(value).or(text.parse().ok()).unwrap_or(0) == 0,
         other => other.as_i64().unwrap_or(0) == 0,
     }
 }

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::causes::{Causes, labels_shown, quoted};
 use super::defaults::{
-    Default::{Count, Empty, Int, Text},
-    Table, add, has, items, object_in, put, text,
+    Default::{Empty, Int, Text},
+    Table, add, has, object_in, put, text,
 };
 use super::labels;
 use super::pod;
@@ -27,14 +27,8 @@ const STATEFUL_SET: &Table = &[
     ("spec.replicas", Int(1)),
     ("spec.revisionHistoryLimit", Int(10)),
     ("spec.volumeClaimTemplates[].apiVersion", Text("v1")),
-    (
-        "spec.volumeClaimTemplates[].kind",
-        Text("PersistentVolumeClaim"),
-    ),
-    (
-        "spec.volumeClaimTemplates[].spec+.volumeMode",
-        Text("Filesystem"),
-    ),
+    ("spec.volumeClaimTemplates[].kind", Text("PersistentVolumeClaim")),
+    ("spec.volumeClaimTemplates[].spec+.volumeMode", Text("Filesystem")),
     ("spec.volumeClaimTemplates[].status+.phase", Text("Pending")),
 ];
 
@@ -91,24 +85,50 @@ pub(super) fn default_daemon_set(object: &mut Value) {
     add(object, DAEMON_SET);
     let strategy = object.pointer_mut("/spec/updateStrategy");
     if let Some(strategy) = strategy.filter(|strategy| text(strategy, "type") == "RollingUpdate") {
-        add(strategy, &[("rollingUpdate+.maxUnavailable", Count(1))]);
+        add(strategy, &[("rollingUpdate+.maxUnavailable", Int(1))]);
     }
+    generation(object, None);
+}
+
+/// Where a DaemonSet has the generation of its template, as it did in its first versions.
+const GENERATION: &str = "deprecated.daemonset.template.generation";
+
+/// Sets the template's generation, unless some is there and none is wanted.
+fn generation(object: &mut Value, wanted: Option<i64>) {
+    let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+    let Some(annotations) = metadata.map(|metadata| object_in(metadata, "annotations")) else {
+        return;
+    };
+    match wanted {
+        Some(generation) => put(annotations, GENERATION, generation.to_string()),
+        None if !has(annotations, GENERATION) => put(annotations, GENERATION, "0"),
+        None => {}
+    }
+}
+
+/// Begins to count the templates of a DaemonSet.
+pub(super) fn create_daemon_set(object: &mut Value) {
+    generation(object, Some(1));
+}
+
+/// Counts a template that is another one than before.
+pub(super) fn prepare_daemon_set_update(new: &mut Value, old: &Value) {
+    let annotations = old.pointer("/metadata/annotations");
+    let before = annotations.map(|annotations| text(annotations, GENERATION)).unwrap_or_default();
+    let before: i64 = before.parse().unwrap_or(0);
+    let changed = new.pointer("/spec/template") != old.pointer("/spec/template");
+    generation(new, Some(before + i64::from(changed)));
 }
 
 /// Adds defaults to a ReplicationController, which selects what its template says.
 pub(super) fn default_replication_controller(object: &mut Value) {
-    let template = object
-        .pointer("/spec/template")
-        .is_some_and(Value::is_object);
+    let template = object.pointer("/spec/template").is_some_and(Value::is_object);
     if template {
         default_template(object);
     }
     add(object, REPLICAS);
     let template = object.pointer("/spec/template/metadata/labels");
-    let Some(labels) = template
-        .and_then(Value::as_object)
-        .filter(|labels| !labels.is_empty())
-    else {
+    let Some(labels) = template.and_then(Value::as_object).filter(|labels| !labels.is_empty()) else {
         return;
     };
     let labels = Value::Object(labels.clone());
@@ -193,32 +213,7 @@ pub(super) fn check_stateful_set(causes: &mut Causes, object: &Spot<'_>) {
     }
     causes.not_negative(&spec.field("replicas"));
     check_selector(causes, &spec, "statefulset", true);
-    let mut whole = spec.value.clone();
-    mount_claims(&mut whole);
-    let whole = object.named("spec", &whole);
-    check_template(causes, &whole, "StatefulSet");
-}
-
-/// Claims are volumes of the pods, though the template does not list them.
-fn mount_claims(spec: &mut Value) {
-    let claims: Vec<Value> = items(spec, "/volumeClaimTemplates")
-        .filter_map(|claim| claim.pointer("/metadata/name").cloned())
-        .collect();
-    let template = spec
-        .pointer_mut("/template/spec")
-        .and_then(Value::as_object_mut);
-    let Some(volumes) = template.map(|spec| spec.entry("volumes").or_insert(Value::Null)) else {
-        return;
-    };
-    if volumes.is_null() {
-        *volumes = Value::Array(Vec::new());
-    }
-    if let Some(volumes) = volumes.as_array_mut() {
-        volumes.retain(|volume| !claims.iter().any(|claim| volume.get("name") == Some(claim)));
-        volumes.extend(claims.into_iter().map(|claim| {
-            serde_json::json!({ "name": claim, "persistentVolumeClaim": { "claimName": "claim" } })
-        }));
-    }
+    check_template(causes, &spec, "StatefulSet");
 }
 
 /// What is wrong with a ReplicationController.
@@ -237,9 +232,7 @@ pub(super) fn check_replication_controller(causes: &mut Causes, object: &Spot<'_
     }
     let metadata = template.field("metadata");
     let labels = metadata.field("labels");
-    let selected = selector
-        .entries()
-        .all(|(key, value)| labels.value.get(key) == Some(value.value));
+    let selected = selector.entries().all(|(key, value)| labels.value.get(key) == Some(value.value));
     if selector.len() > 0 && !selected {
         causes.invalid_as(
             &labels,
@@ -256,9 +249,7 @@ pub(super) fn check_stateful_set_update(causes: &mut Causes, new: &Spot<'_>, old
     let rest = |spec: &Value| {
         let mut spec = spec.clone();
         if let Some(fields) = spec.as_object_mut() {
-            fields.retain(|field, _| {
-                !matches!(field.as_str(), "replicas" | "template" | "updateStrategy")
-            });
+            fields.retain(|field, _| !matches!(field.as_str(), "replicas" | "template" | "updateStrategy"));
         }
         spec
     };
@@ -306,7 +297,12 @@ fn check_template(causes: &mut Causes, spec: &Spot<'_>, owner: &str) {
 }
 
 fn check_pods(causes: &mut Causes, template: &Spot<'_>, owner: &str) {
-    pod::check_template(causes, template);
+    // The API server does not look into the pods of StatefulSets.
+    if owner == "StatefulSet" {
+        pod::check_template_metadata(causes, template);
+    } else {
+        pod::check_template(causes, template);
+    }
     let spec = template.field("spec");
     let policy = spec.field("restartPolicy");
     if has(template.value, "spec") && policy.text() != "Always" {
@@ -338,6 +334,6 @@ fn check_strategy(causes: &mut Causes, strategy: &Spot<'_>) {
             }
             scaling::check_percent(causes, &fewer);
         }
-        _ => causes.unsupported(&strategy.field("type"), &["Recreate", "RollingUpdate"]),
+        _ => causes.unsupported(strategy, &["Recreate", "RollingUpdate"]),
     }
 }

@@ -6,7 +6,7 @@ mod labels;
 mod list;
 mod options;
 mod page;
-mod scale;
+pub mod scale;
 
 use std::sync::Arc;
 

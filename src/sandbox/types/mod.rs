@@ -8,6 +8,7 @@ pub mod openapi;
 mod read;
 mod registry;
 pub mod table;
+pub mod tables;
 #[cfg(test)]
 mod tests;
 

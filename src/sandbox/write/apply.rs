@@ -25,7 +25,7 @@ pub(super) fn apply(
     if old.is_none() && !write.subresource().is_empty() {
         return Err(write.not_found());
     }
-    let force = matches!(write.request.parameter("force"), Some("true" | "1" | ""));
+    let force = write.forced();
     let mut new = merge::apply(old.as_deref(), &applied, &write.typed(), &write.by(), force)?;
     body::read(write, &mut new).map_err(ApiError::bad_request)?;
     update::agree(write, &applied)?;

@@ -14,7 +14,7 @@ pub(super) fn identify(write: &Write<'_>, object: &mut Value) -> Result<(), ApiE
     let kind = &write.kind.kind;
     if !object.is_object() {
         return Err(ApiError::bad_request(format!(
-            "the object provided is unrecognized (must be of type {kind}): {object}"
+            "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: {object} is no object"
         )));
     }
     let said_kind = text(object, "kind").to_owned();
@@ -124,7 +124,7 @@ pub(super) fn decode(write: &mut Write<'_>) -> Result<Value, ApiError> {
             "{kind} in version {version:?} cannot be handled as a {kind}: {why}"
         ))
     };
-    let unknown = read(write, &mut object).map_err(|why| handled(&why))?;
+    let unknown = read(write, &mut object).map_err(ApiError::bad_request)?;
     validate_fields(write, &unknown).map_err(|why| handled(&why))?;
     Ok(object)
 }

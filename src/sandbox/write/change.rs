@@ -111,6 +111,21 @@ pub(super) fn keep(write: &Write<'_>, old: &Value, new: &mut Value) {
     }
     match write.subresource() {
         "status" => keep_all_but_status(write, old, new),
+        "finalize" => {
+            let finalizers = new
+                .get("spec")
+                .and_then(|spec| spec.get("finalizers"))
+                .cloned();
+            keep_field("spec", old, new);
+            keep_field("status", old, new);
+            let spec = new.get_mut("spec").and_then(Value::as_object_mut);
+            if let Some(spec) = spec {
+                match finalizers {
+                    Some(finalizers) => spec.insert("finalizers".to_owned(), finalizers),
+                    None => spec.remove("finalizers"),
+                };
+            }
+        }
         _ if write.kind.status => keep_field("status", old, new),
         _ => {}
     }
@@ -152,7 +167,7 @@ pub(super) fn admit(
     old: &Arc<Value>,
     mut new: Value,
 ) -> Result<Arc<Value>, ApiError> {
-    if !write.custom() && write.subresource().is_empty() {
+    if !write.custom() && matches!(write.subresource(), "" | "scale") {
         kinds::prepare_update(write.kind, &mut new, old);
     }
     auth::check_escalation(state, write.request, &new, Some(old))?;
@@ -168,6 +183,9 @@ pub(super) fn admit(
             &key.name,
             causes,
         ));
+    }
+    if !write.custom() && write.subresource().is_empty() {
+        kinds::complete_update(state, write.kind, &mut new, old)?;
     }
     if **old == new {
         return Ok(old.clone());
@@ -186,7 +204,7 @@ pub(super) fn admit(
 /// Whether a change makes a new generation: not one of metadata or status, but for a Deployment's annotations, which its
 /// ReplicaSets get.
 fn counts(write: &Write<'_>, old: &Value, new: &Value) -> bool {
-    if !write.kind.generation || !write.subresource().is_empty() {
+    if !write.kind.generation || !matches!(write.subresource(), "" | "scale") {
         return false;
     }
     let annotations = |object| metadata(object).get("annotations");

@@ -13,10 +13,12 @@ use crate::sandbox::store::Key;
 
 mod options;
 
-use self::options::{Options, Propagation};
+pub(super) use self::options::Options;
+use self::options::Propagation;
 
 /// Kinds whose deletion is answered with the object.
-const TELLING: [&str; 8] = [
+const TELLING: [&str; 9] = [
+    "namespaces",
     "persistentvolumeclaims",
     "persistentvolumes",
     "pods",
@@ -35,7 +37,7 @@ pub(super) fn delete(
     state: &mut State,
     write: &mut Write<'_>,
 ) -> Result<(u16, Arc<Value>), ApiError> {
-    let options = Options::read(write.request)?;
+    let options = Options::read(write.request, &write.request.body)?;
     let object = one(state, write, &options)?;
     Ok((200, object))
 }
@@ -58,19 +60,22 @@ pub(super) fn one(
     if namespace {
         terminate(&mut new, &write.now);
     } else {
-        let graceful = options.grace(write, &old);
+        let grace = options.grace(write, &old);
         finalizers(write, options, &mut new);
-        if graceful > 0 || metadata(&new).get("finalizers").is_some() {
-            mark(&mut new, graceful, &write.now);
+        if grace > 0 || metadata(&new).get("finalizers").is_some() {
+            mark(&mut new, grace, &write.now);
         }
     }
-    if stays(&write.key, &new) {
-        if write.request.dry_run() || *old == new {
+    let dry = write.request.dry_run() || options.dry;
+    // The first deletion of a Namespace only tells its controller.
+    let told = namespace && *old != new;
+    if told || stays(&write.key, &new) {
+        if dry || *old == new {
             return Ok(Arc::new(new));
         }
         return Ok(state.store.put(write.key.clone(), new));
     }
-    if !write.request.dry_run() {
+    if !dry {
         state.store.remove(&write.key);
         lifecycle::gone(state, &write.key);
     }
@@ -122,16 +127,20 @@ fn set_finalizers(object: &mut Value, finalizers: Vec<Value>) {
     }
 }
 
-/// Says in an object since when it is going.
+/// Says in an object until when it may take to go.
 fn mark(object: &mut Value, grace: i64, now: &str) {
-    let first = metadata(object).get("deletionTimestamp").is_none();
-    if first && metadata(object).get("generation").is_some() {
+    let given = metadata(object).get("deletionGracePeriodSeconds");
+    let given = given.and_then(Value::as_i64);
+    let known = text(metadata(object), "deletionTimestamp");
+    let until = match given {
+        Some(given) if !known.is_empty() => later(known, grace - given),
+        _ => later(now, grace),
+    };
+    if known.is_empty() && metadata(object).get("generation").is_some() {
         metadata::next_generation(object);
     }
     if let Some(fields) = object.get_mut("metadata").and_then(Value::as_object_mut) {
-        if first {
-            fields.insert("deletionTimestamp".to_owned(), later(now, grace).into());
-        }
+        fields.insert("deletionTimestamp".to_owned(), until.into());
         fields.insert("deletionGracePeriodSeconds".to_owned(), grace.into());
     }
 }

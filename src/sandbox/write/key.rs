@@ -59,6 +59,11 @@ impl<'a> Write<'a> {
         }
     }
 
+    /// Whether an apply takes over what others manage.
+    pub(super) fn forced(&self) -> bool {
+        matches!(self.request.parameter("force"), Some("true" | "1" | ""))
+    }
+
     /// Whether a CustomResourceDefinition, or nobody, knows the kind.
     pub(super) fn custom(&self) -> bool {
         self.kind.origin != Origin::BuiltIn

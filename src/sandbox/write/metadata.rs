@@ -14,22 +14,26 @@ const CHARACTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
 /// What the API server sets alone in new objects.
 const ITS_OWN: [&str; 6] = [
+    "clusterName",
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
     "resourceVersion",
     "selfLink",
-    "generation",
     "uid",
 ];
 
 /// What changes leave as it is.
-const KEPT: [&str; 5] = [
-    "uid",
+const KEPT: [&str; 6] = [
+    "clusterName",
     "creationTimestamp",
-    "deletionTimestamp",
     "generation",
     "resourceVersion",
+    "selfLink",
+    "uid",
 ];
+
+/// What changes leave as it is once it is there; before, only a deletion sets it.
+const LASTING: [&str; 2] = ["deletionTimestamp", "deletionGracePeriodSeconds"];
 
 /// An object's metadata.
 pub(super) fn metadata(object: &Value) -> &Value {
@@ -95,10 +99,12 @@ pub(super) fn keep(old: &Value, new: &mut Value) {
             None => fields.remove(field),
         };
     }
-    if let Some(seconds) = old.get("deletionGracePeriodSeconds") {
-        fields
-            .entry("deletionGracePeriodSeconds")
-            .or_insert_with(|| seconds.clone());
+    for field in LASTING {
+        if let Some(value) = old.get(field)
+            && (field == "deletionTimestamp" || fields.get(field).is_none_or(Value::is_null))
+        {
+            fields.insert(field.to_owned(), value.clone());
+        }
     }
 }
 

@@ -3,16 +3,21 @@
 mod apply;
 mod body;
 mod change;
+mod collection;
 mod create;
 mod delete;
+mod finalizers;
 mod key;
 mod lifecycle;
 mod managed;
 mod metadata;
 mod names;
 mod options;
+mod owners;
 mod patch;
+mod pods;
 mod rules;
+mod scale;
 mod update;
 
 use std::sync::Arc;
@@ -44,11 +49,15 @@ pub fn write(state: &mut State, request: &Request) -> Result<Written, ApiError> 
     let mut write = Write::new(request);
     let (code, object) = match (request.verb, request.subresource.as_deref()) {
         (Verb::Create, None) => create::create(state, &mut write),
-        (Verb::Update, None | Some("status")) => update::update(state, &mut write),
+        (Verb::Create, Some("binding")) => pods::bind(state, &mut write),
+        (Verb::Create, Some("eviction")) => pods::evict(state, &mut write),
+        (Verb::Update | Verb::Patch(_), Some("scale")) => scale::change(state, &mut write),
+        (Verb::Update, None | Some("status" | "finalize")) => update::update(state, &mut write),
         (Verb::Patch(PatchType::Apply), None | Some("status")) => apply::apply(state, &mut write),
         (Verb::Patch(kind), None | Some("status")) => patch::patch(state, &mut write, kind),
         (Verb::Delete, None) => delete::delete(state, &mut write),
-        _ => Err(ApiError::not_implemented("this subresource")),
+        (Verb::DeleteCollection, None) => collection::delete(state, &mut write),
+        _ => Err(ApiError::no_such_path()),
     }?;
     Ok(Written {
         code,

@@ -28,13 +28,13 @@ pub(super) fn check(request: &Request) -> Result<(), ApiError> {
         }
     }
     if manager.len() > MANAGER {
-        let why = format!("Too long: may not be more than {MANAGER} bytes");
+        let why = format!("Too long: must have at most {MANAGER} bytes");
         causes.push(cause("FieldValueTooLong", "fieldManager", &why));
     }
     if let Some(wanted) = request.parameter("dryRun")
         && !matches!(wanted, "" | "All")
     {
-        let why = format!("Unsupported value: {wanted:?}: supported values: \"All\"");
+        let why = format!("Unsupported value: []string{{{wanted:?}}}: supported values: \"All\"");
         causes.push(cause("FieldValueNotSupported", "dryRun", &why));
     }
     if let Some(wanted) = request.parameter("fieldValidation")

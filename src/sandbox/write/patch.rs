@@ -60,6 +60,11 @@ pub(super) fn patched(
     done.map_err(refuse)?;
     let strategic = kind == PatchType::Strategic;
     let unread = |object: &Value, why: &str| {
+        let why = why
+            .split_once(" cannot be handled as a ")
+            .map_or(why, |(_, why)| {
+                why.split_once(": ").map_or(why, |(_, why)| why)
+            });
         let quoted = if strategic {
             patch::print(sent)
         } else {
@@ -96,7 +101,7 @@ fn stranger(write: &Write<'_>, object: &Value) -> Option<String> {
     ))
 }
 
-fn refuse(error: PatchError) -> ApiError {
+pub(super) fn refuse(error: PatchError) -> ApiError {
     match error {
         PatchError::Malformed(why) => ApiError::bad_request(why),
         PatchError::Failed(why) => ApiError::new(500, "", why),

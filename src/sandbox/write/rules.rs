@@ -6,15 +6,13 @@ use super::body::DEFINITIONS;
 use super::key::Write;
 use super::metadata::{metadata, text};
 use super::names::{self, Rule};
+use super::{finalizers, owners};
 use crate::sandbox::error::Cause;
 use crate::sandbox::types::Origin;
 use crate::sandbox::{crd, kinds};
 
 /// Bytes that an object's annotations may have together.
 const ANNOTATIONS: usize = 256 * 1024;
-
-/// Finalizers without a group.
-const FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
 /// What is wrong with a new object.
 pub(super) fn new(write: &Write<'_>, object: &Value) -> Vec<Cause> {
@@ -36,7 +34,8 @@ pub(super) fn new(write: &Write<'_>, object: &Value) -> Vec<Cause> {
 /// What is wrong with a changed object.
 pub(super) fn changed(write: &Write<'_>, new: &Value, old: &Value) -> Vec<Cause> {
     let mut causes = common(new);
-    causes.extend(late_finalizers(new, old));
+    causes.extend(finalizers::late(new, old));
+    causes.extend(immutable(new, old));
     match write.kind.origin {
         Origin::BuiltIn => {
             causes.extend(kinds::validate_update(write.kind, new, old));
@@ -95,95 +94,38 @@ fn common(object: &Value) -> Vec<Cause> {
             field: "metadata.annotations".to_owned(),
         });
     }
-    causes.extend(owners(metadata));
-    causes.extend(finalizers(metadata));
+    causes.extend(owners::check(metadata));
+    causes.extend(finalizers::check(metadata));
     causes
 }
 
-fn owners(metadata: &Value) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    let mut controllers = Vec::new();
-    for owner in items(metadata, "ownerReferences") {
-        let version = text(owner, "apiVersion").rsplit('/').next();
-        for (field, value, what) in [
-            ("apiVersion", version.unwrap_or_default(), "version"),
-            ("kind", text(owner, "kind"), "kind"),
-            ("name", text(owner, "name"), "name"),
-            ("uid", text(owner, "uid"), "uid"),
-        ] {
-            if value.is_empty() {
-                let field = format!("metadata.ownerReferences.{field}");
-                causes.extend(invalid(
-                    &field,
-                    "",
-                    vec![format!("{what} must not be empty")],
-                ));
-            }
-        }
-        if owner.get("controller") == Some(&Value::Bool(true)) {
-            controllers.push(format!("{}/{}", text(owner, "kind"), text(owner, "name")));
-        }
-    }
-    if let [first, second, ..] = controllers.as_slice() {
-        causes.push(Cause {
-            reason: "FieldValueInvalid",
-            message: format!(
-                "Invalid value: {}: Only one reference can have Controller set to true. Found \"true\" in references for {first} and {second}",
-                metadata.get("ownerReferences").unwrap_or(&Value::Null)
-            ),
-            field: "metadata.ownerReferences".to_owned(),
-        });
-    }
-    causes
-}
-
-fn finalizers(metadata: &Value) -> Vec<Cause> {
-    let all: Vec<&str> = strings(metadata, "finalizers").collect();
-    let mut causes = Vec::new();
-    for (index, name) in all.iter().enumerate() {
-        causes.extend(invalid("metadata.finalizers", name, names::qualified(name)));
-        if !name.contains('/') && !FINALIZERS.contains(name) {
-            let why = "name is neither a standard finalizer name nor is it fully qualified";
-            let field = format!("metadata.finalizers[{index}]");
-            causes.extend(invalid(&field, name, vec![why.to_owned()]));
-        }
-    }
-    if all.contains(&"orphan") && all.contains(&"foregroundDeletion") {
-        causes.push(Cause {
-            reason: "FieldValueInvalid",
-            message: format!(
-                "Invalid value: {}: finalizer orphan and foregroundDeletion cannot be both set",
-                metadata.get("finalizers").unwrap_or(&Value::Null)
-            ),
-            field: "metadata.finalizers".to_owned(),
-        });
-    }
-    causes
-}
-
-/// Finalizers that come too late, for an object that is going.
-fn late_finalizers(new: &Value, old: &Value) -> Option<Cause> {
+/// What only a deletion sets.
+fn immutable(new: &Value, old: &Value) -> Vec<Cause> {
     let (new, old) = (metadata(new), metadata(old));
-    old.get("deletionTimestamp")?;
-    let mut late: Vec<&str> = strings(new, "finalizers")
-        .filter(|name| strings(old, "finalizers").all(|known| known != *name))
-        .collect();
-    if late.is_empty() {
-        return None;
+    let mut causes = Vec::new();
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+        let value = new.get(field).filter(|value| !value.is_null());
+        if value == old.get(field) {
+            continue;
+        }
+        let shown = match value {
+            None => "null".to_owned(),
+            // As Go prints a time.
+            Some(Value::String(time)) => {
+                format!("{} +0000 UTC", time.replace('T', " ").trim_end_matches('Z'))
+            }
+            Some(value) => value.to_string(),
+        };
+        causes.push(Cause {
+            reason: "FieldValueInvalid",
+            message: format!("Invalid value: {shown}: field is immutable"),
+            field: format!("metadata.{field}"),
+        });
     }
-    late.sort_unstable();
-    let late: Vec<String> = late.iter().map(|name| format!("{name:?}")).collect();
-    Some(Cause {
-        reason: "FieldValueForbidden",
-        message: format!(
-            "Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
-            late.join(", ")
-        ),
-        field: "metadata.finalizers".to_owned(),
-    })
+    causes
 }
 
-fn invalid(field: &str, value: &str, problems: Vec<String>) -> Vec<Cause> {
+pub(super) fn invalid(field: &str, value: &str, problems: Vec<String>) -> Vec<Cause> {
     let cause = |problem| Cause {
         reason: "FieldValueInvalid",
         message: format!("Invalid value: {value:?}: {problem}"),
@@ -197,11 +139,11 @@ fn entries<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = (&'a Strin
     fields.into_iter().flat_map(Map::iter)
 }
 
-fn items<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
+pub(super) fn items<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
     let items = value.get(field).and_then(Value::as_array);
     items.into_iter().flatten()
 }
 
-fn strings<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = &'a str> {
+pub(super) fn strings<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = &'a str> {
     items(value, field).filter_map(Value::as_str)
 }

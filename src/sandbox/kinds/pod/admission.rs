@@ -17,15 +17,50 @@ pub(in super::super) fn create(state: &State, pod: &mut Value) -> Result<(), Api
     let name = pod.pointer("/metadata/name").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_owned();
     let quality = quality(pod.get("spec").unwrap_or(&Value::Null));
+    let forbid = |why: String| ApiError::forbidden("", "pods", &name, &why);
     if let Some(spec) = pod.get_mut("spec") {
         tolerate(spec);
-        prioritize(state, spec).map_err(|why| ApiError::forbidden("", "pods", &name, &why))?;
+        prioritize(state, spec).map_err(forbid)?;
+        run(state, spec).map_err(forbid)?;
     }
-    put(
-        pod,
-        "status",
-        json!({ "phase": "Pending", "qosClass": quality }),
-    );
+    put(pod, "status", json!({ "phase": "Pending", "qosClass": quality }));
+    Ok(())
+}
+
+/// Keeps what admission gave to a pod, if an update forgets it.
+pub(in super::super) fn prepare_update(pod: &mut Value, old: &Value) {
+    let Some(spec) = pod.get_mut("spec") else {
+        return;
+    };
+    tolerate(spec);
+    for field in ["priority", "preemptionPolicy"] {
+        let before = old.get("spec").and_then(|spec| spec.get(field));
+        if let Some(before) = before.filter(|_| !has(spec, field)) {
+            put(spec, field, before.clone());
+        }
+    }
+}
+
+/// Looks the pod's runtime up, which adds what it needs itself.
+fn run(state: &State, spec: &mut Value) -> Result<(), String> {
+    let name = text(spec, "runtimeClassName");
+    if name.is_empty() {
+        return match has(spec, "overhead") {
+            true => Err("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead".to_owned()),
+            false => Ok(()),
+        };
+    }
+    let key = Key {
+        resource: "runtimeclasses.node.k8s.io".into(),
+        namespace: String::new(),
+        name: name.to_owned(),
+    };
+    let Some(class) = state.store.get(&key) else {
+        return Err(format!("pod rejected: RuntimeClass {name:?} not found"));
+    };
+    if let Some(overhead) = class.pointer("/overhead/podFixed") {
+        put(spec, "overhead", overhead.clone());
+    }
     Ok(())
 }
 
@@ -41,10 +76,7 @@ fn tolerate(spec: &mut Value) {
     let Some(tolerations) = tolerations.as_array_mut() else {
         return;
     };
-    for key in [
-        "node.kubernetes.io/not-ready",
-        "node.kubernetes.io/unreachable",
-    ] {
+    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
         let says = |toleration: &Value| {
             let said = text(toleration, "key");
             let effect = text(toleration, "effect");
@@ -62,10 +94,7 @@ fn tolerate(spec: &mut Value) {
 fn prioritize(state: &State, spec: &mut Value) -> Result<(), String> {
     let class = match text(spec, "priorityClassName") {
         "" => default_class(state),
-        name => Some(
-            named_class(state, name)
-                .ok_or(format!("no PriorityClass with name {name} was found"))?,
-        ),
+        name => Some(named_class(state, name).ok_or(format!("no PriorityClass with name {name} was found"))?),
     };
     let (name, priority, preemption) = class.unwrap_or_default();
     let preemption = match preemption.as_str() {
@@ -104,11 +133,7 @@ fn class(class: &Value) -> Class {
     let name = class.pointer("/metadata/name").and_then(Value::as_str);
     let value = class.get("value").and_then(Value::as_i64);
     let preemption = text(class, "preemptionPolicy").to_owned();
-    (
-        name.unwrap_or_default().to_owned(),
-        value.unwrap_or(0),
-        preemption,
-    )
+    (name.unwrap_or_default().to_owned(), value.unwrap_or(0), preemption)
 }
 
 fn named_class(state: &State, name: &str) -> Option<Class> {

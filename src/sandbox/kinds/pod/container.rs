@@ -31,12 +31,7 @@ pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
         check_name(causes, &container, &mut names);
         check_one(causes, &container, spec);
         check_open(causes, &container, &mut Open::new());
-        for field in [
-            "lifecycle",
-            "livenessProbe",
-            "readinessProbe",
-            "startupProbe",
-        ] {
+        for field in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
             let field = container.field(field);
             if field.present() {
                 causes.invalid(&field, "must not be set for init containers");
@@ -85,11 +80,7 @@ fn check_one(causes: &mut Causes, container: &Spot<'_>, spec: &Spot<'_>) {
     }
     let policy = container.field("terminationMessagePolicy");
     if !matches!(policy.text(), "File" | "FallbackToLogsOnError") {
-        causes.invalid_as(
-            &policy,
-            &quoted(policy.text()),
-            "must be 'File' or 'FallbackToLogsOnError'",
-        );
+        causes.invalid_as(&policy, &quoted(policy.text()), "must be 'File' or 'FallbackToLogsOnError'");
     }
     check_ports(causes, &container.field("ports"));
     env::check(causes, container);

@@ -113,10 +113,7 @@ fn open_ports(container: &mut Value) {
 
 /// Who limits and does not request, requests the limit.
 fn request_limits(container: &mut Value) {
-    let Some(resources) = container
-        .get_mut("resources")
-        .and_then(Value::as_object_mut)
-    else {
+    let Some(resources) = container.get_mut("resources").and_then(Value::as_object_mut) else {
         return;
     };
     let limits = resources.get("limits").and_then(Value::as_object).cloned();

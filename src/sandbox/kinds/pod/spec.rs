@@ -10,20 +10,31 @@ use crate::sandbox::kinds::words;
 
 /// What is wrong with a template of pods.
 pub(in super::super) fn check_template(causes: &mut Causes, template: &Spot<'_>) {
+    check_template_metadata(causes, template);
+    let spec = template.field("spec");
+    check(causes, &spec);
+    let ephemeral = spec.field("ephemeralContainers");
+    if ephemeral.len() > 0 {
+        causes.forbidden(&ephemeral, "ephemeral containers not allowed in pod template");
+    }
+}
+
+/// What is wrong with the labels and annotations of a template.
+pub(in super::super) fn check_template_metadata(causes: &mut Causes, template: &Spot<'_>) {
     let metadata = template.field("metadata");
     // The API server leaves `metadata` out of these two paths.
     let said = template.named("labels", metadata.field("labels").value);
     labels::check(causes, &said);
     let said = template.named("annotations", metadata.field("annotations").value);
     labels::check_annotations(causes, &said);
-    let spec = template.field("spec");
-    check(causes, &spec);
+}
+
+/// What is wrong with a new pod besides.
+pub(in super::super) fn check_new(causes: &mut Causes, pod: &Spot<'_>) {
+    let spec = pod.field("spec");
     let ephemeral = spec.field("ephemeralContainers");
     if ephemeral.len() > 0 {
-        causes.forbidden(
-            &ephemeral,
-            "ephemeral containers not allowed in pod template",
-        );
+        causes.forbidden(&ephemeral, "cannot be set on create");
     }
 }
 
@@ -31,10 +42,7 @@ pub(in super::super) fn check_template(causes: &mut Causes, template: &Spot<'_>)
 pub(in super::super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
     volume::check(causes, spec);
     container::check(causes, spec);
-    causes.one_of(
-        &spec.field("restartPolicy"),
-        &["Always", "OnFailure", "Never"],
-    );
+    causes.one_of(&spec.field("restartPolicy"), &["Always", "OnFailure", "Never"]);
     let policy = spec.field("dnsPolicy");
     causes.one_of(
         &policy,
@@ -47,11 +55,7 @@ pub(in super::super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
     let gates = spec.field("readinessGates");
     for gate in gates.items() {
         let condition = gate.field("conditionType");
-        causes.text_invalid(
-            &condition,
-            condition.text(),
-            &words::qualified(condition.text()),
-        );
+        causes.text_invalid(&condition, condition.text(), &words::qualified(condition.text()));
     }
     scheduling::check_spreading(causes, &spec.field("topologySpreadConstraints"));
     check_names(causes, spec);
@@ -92,10 +96,7 @@ fn check_dns(causes: &mut Causes, config: &Spot<'_>, policy: &str) {
             return;
         }
         if servers.len() == 0 {
-            causes.required(
-                &servers,
-                "must provide at least one DNS nameserver when `dnsPolicy` is None",
-            );
+            causes.required(&servers, "must provide at least one DNS nameserver when `dnsPolicy` is None");
             return;
         }
     }
@@ -110,11 +111,7 @@ fn check_dns(causes: &mut Causes, config: &Spot<'_>, policy: &str) {
     let searches = config.field("searches");
     let texts: Vec<&str> = searches.items().map(|search| search.text()).collect();
     if texts.len() > 6 {
-        causes.invalid_as(
-            &searches,
-            &texts_shown(&texts),
-            "must not have more than 6 search paths",
-        );
+        causes.invalid_as(&searches, &texts_shown(&texts), "must not have more than 6 search paths");
     }
     for search in searches.items() {
         let name = search.text().strip_suffix('.').unwrap_or(search.text());

@@ -30,11 +30,7 @@ pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
 /// What is wrong with where a container has volumes.
 pub(super) fn check_mounts(causes: &mut Causes, container: &Spot<'_>, spec: &Spot<'_>) {
     let volumes = spec.field("volumes");
-    let known = |name: &str| {
-        volumes
-            .items()
-            .any(|volume| volume.field("name").text() == name)
-    };
+    let known = |name: &str| volumes.items().any(|volume| volume.field("name").text() == name);
     let mounts = container.field("volumeMounts");
     let mut paths = BTreeSet::new();
     for mount in mounts.items() {
@@ -76,10 +72,7 @@ fn check_part(causes: &mut Causes, mounts: &Spot<'_>, mount: &Spot<'_>) {
     }
     if !expression.text().is_empty() {
         if !path.text().is_empty() {
-            causes.invalid(
-                &expression,
-                "subPathExpr and subPath are mutually exclusive",
-            );
+            causes.invalid(&expression, "subPathExpr and subPath are mutually exclusive");
         }
         source::check_local_path(causes, &mounts.named("subPathExpr", expression.value));
     }

@@ -187,11 +187,7 @@ fn check_projected(causes: &mut Causes, projected: &Spot<'_>, account: bool) {
                 check_file(causes, &item);
                 let path = item.field("path").text().to_owned();
                 if paths.contains(&path) {
-                    causes.invalid_as(
-                        projected,
-                        &quoted(owner.text()),
-                        "conflicting duplicate paths",
-                    );
+                    causes.invalid_as(projected, &quoted(owner.text()), "conflicting duplicate paths");
                 } else if !path.is_empty() {
                     paths.push(path);
                 }
@@ -215,19 +211,13 @@ fn check_token(causes: &mut Causes, projected: &Spot<'_>, token: &Spot<'_>, acco
     }
     require(causes, &projected.named("path", token.field("path").value));
     if !account {
-        causes.forbidden(
-            token,
-            "must not be specified when serviceAccountName is not set",
-        );
+        causes.forbidden(token, "must not be specified when serviceAccountName is not set");
     }
 }
 
 fn check_mode(causes: &mut Causes, mode: &Spot<'_>) {
     if mode.int().is_some_and(|mode| !(0..=0o777).contains(&mode)) {
-        causes.invalid(
-            mode,
-            "must be a number between 0 and 0777 (octal), both inclusive",
-        );
+        causes.invalid(mode, "must be a number between 0 and 0777 (octal), both inclusive");
     }
 }
 

@@ -20,27 +20,43 @@ const ADDRESSES: u32 = 1 << 16;
 /// Ports of nodes: the first, and how many.
 const NODE_PORTS: (i64, i64) = (30000, 2768);
 
-/// Gives a new Service its addresses and ports.
-pub(in super::super) fn allocate(state: &State, service: &mut Value) -> Result<(), ApiError> {
-    if let Some(spec) = service.get_mut("spec") {
-        keep_in_step(spec, None);
-    }
-    allocate_update(state, service)
-}
-
-/// Gives a changed Service the addresses and ports that it lacks.
+/// The same for a changed Service, unless nothing of this changes.
 pub(in super::super) fn allocate_update(
     state: &State,
     service: &mut Value,
+    old: &Value,
 ) -> Result<(), ApiError> {
-    let metadata = |object: &Value, field: &str| {
-        object
-            .get("metadata")
-            .map(|metadata| text(metadata, field))
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let (name, namespace) = (metadata(service, "name"), metadata(service, "namespace"));
+    if had(service) == had(old) && has_all(service) {
+        return Ok(());
+    }
+    allocate(state, service)
+}
+
+/// The address and the ports that a Service has.
+fn had(service: &Value) -> (&str, Vec<Option<i64>>) {
+    let spec = service.get("spec").unwrap_or(&Value::Null);
+    let ports = spec.get("ports").and_then(Value::as_array).into_iter().flatten();
+    let number = |value: &Value, field| value.get(field).and_then(Value::as_i64);
+    let health = number(spec, "healthCheckNodePort");
+    let ports = ports.map(|port| number(port, "nodePort")).chain([health]);
+    (text(spec, "clusterIP"), ports.collect())
+}
+
+/// Whether a Service lacks nothing that its type gives it.
+fn has_all(service: &Value) -> bool {
+    let spec = service.get("spec").unwrap_or(&Value::Null);
+    let (address, mut ports) = had(service);
+    let health = ports.pop().flatten();
+    (!has_address(spec) || !address.is_empty())
+        && (!is_open(spec) || ports.iter().all(Option::is_some))
+        && (!has_health_port(spec) || health.is_some())
+}
+
+/// Gives a Service the addresses and ports that it lacks, and holds those it says against what others have.
+pub(in super::super) fn allocate(state: &State, service: &mut Value) -> Result<(), ApiError> {
+    let metadata = service.get("metadata").unwrap_or(&Value::Null);
+    let (name, namespace) = (text(metadata, "name"), text(metadata, "namespace"));
+    let (name, namespace) = (name.to_owned(), namespace.to_owned());
     let taken = Taken::by_others(state, &namespace, &name);
     let refuse = |cause| ApiError::invalid("", "Service", &name, vec![cause]);
     if let Some(spec) = service.get_mut("spec") {
@@ -95,15 +111,9 @@ impl Taken {
             };
             let address = text(spec, "clusterIP").parse::<Ipv4Addr>();
             taken.addresses.extend(address.map(u32::from));
-            let ports = spec
-                .get("ports")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten();
+            let ports = spec.get("ports").and_then(Value::as_array).into_iter().flatten();
             let number = |value: &Value, field| value.get(field).and_then(Value::as_i64);
-            taken
-                .ports
-                .extend(ports.filter_map(|port| number(port, "nodePort")));
+            taken.ports.extend(ports.filter_map(|port| number(port, "nodePort")));
             taken.ports.extend(number(spec, "healthCheckNodePort"));
         }
         taken
@@ -141,10 +151,9 @@ impl Taken {
         Err(Cause {
             reason: "FieldValueInvalid",
             message: format!(
-                "Invalid value: {:?}: failed to allocated ip:{address} with error:{why}",
-                address.to_string()
+                "Invalid value: []string{{\"{address}\"}}: failed to allocated ip:{address} with error:{why}"
             ),
-            field: "spec.clusterIPs[0]".to_owned(),
+            field: "spec.clusterIPs".to_owned(),
         })
     }
 
@@ -153,13 +162,9 @@ impl Taken {
         let start = fastrand::u32(..ADDRESSES);
         // The first two are the network's and the API server's own; the last is for all.
         let usable = |offset: &u32| (2..ADDRESSES - 1).contains(offset);
-        let offsets = (0..ADDRESSES)
-            .map(|i| (start + i) % ADDRESSES)
-            .filter(usable);
+        let offsets = (0..ADDRESSES).map(|i| (start + i) % ADDRESSES).filter(usable);
         let mut addresses = offsets.map(|offset| FIRST + offset);
-        addresses
-            .find(|address| !self.addresses.contains(address))
-            .map(Ipv4Addr::from)
+        addresses.find(|address| !self.addresses.contains(address)).map(Ipv4Addr::from)
     }
 
     fn give_ports(&self, spec: &mut Value) -> Result<(), Cause> {
@@ -174,10 +179,7 @@ impl Taken {
             match port.get("nodePort").and_then(Value::as_i64).unwrap_or(0) {
                 0 => {
                     // What has the same port by two protocols gets one port of the node.
-                    let shared = given
-                        .iter()
-                        .find(|(port, _)| *port == number)
-                        .map(|(_, node)| *node);
+                    let shared = given.iter().find(|(port, _)| *port == number).map(|(_, node)| *node);
                     let Some(node) = shared.or_else(|| free_port(&taken)) else {
                         continue;
                     };
@@ -214,10 +216,7 @@ impl Taken {
         let why = if self.ports.contains(&port) {
             "provided port is already allocated".to_owned()
         } else if !(first..first + count).contains(&port) {
-            format!(
-                "provided port is not in the valid range. The range of valid ports is {first}-{}",
-                first + count - 1
-            )
+            format!("provided port is not in the valid range. The range of valid ports is {first}-{}", first + count - 1)
         } else {
             return Ok(());
         };

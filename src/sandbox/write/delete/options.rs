@@ -25,12 +25,16 @@ pub(in crate::sandbox::write) struct Options {
     grace: Option<i64>,
     uid: String,
     version: String,
+    /// Whether the body says that nothing is to be kept.
+    pub(super) dry: bool,
 }
 
 impl Options {
     /// Reads a request's options; parameters count where there is no body.
-    pub(super) fn read(request: &Request) -> Result<Self, ApiError> {
-        let body = &request.body;
+    pub(in crate::sandbox::write) fn read(
+        request: &Request,
+        body: &Value,
+    ) -> Result<Self, ApiError> {
         let field = |name: &str| body.get(name).filter(|value| !value.is_null());
         let said = |name: &str| match field(name) {
             Some(value) => value.as_str(),
@@ -43,6 +47,26 @@ impl Options {
             },
             ..Self::default()
         };
+        if let Some(wanted) = field("dryRun").and_then(Value::as_array) {
+            options.dry = !wanted.is_empty();
+            if wanted.iter().any(|wanted| wanted != "All") {
+                let said: Vec<String> = wanted.iter().map(Value::to_string).collect();
+                let cause = Cause {
+                    reason: "FieldValueNotSupported",
+                    message: format!(
+                        "Unsupported value: []string{{{}}}: supported values: \"All\"",
+                        said.join(", ")
+                    ),
+                    field: "dryRun".to_owned(),
+                };
+                return Err(ApiError::invalid(
+                    "meta.k8s.io",
+                    "DeleteOptions",
+                    "",
+                    vec![cause],
+                ));
+            }
+        }
         if let Some(preconditions) = field("preconditions") {
             text(preconditions, "uid").clone_into(&mut options.uid);
             text(preconditions, "resourceVersion").clone_into(&mut options.version);
@@ -118,9 +142,12 @@ impl Options {
             return 0;
         }
         let own = at("/spec/terminationGracePeriodSeconds").and_then(Value::as_i64);
-        let wanted = self.grace.or(own).unwrap_or(30);
         let left = at("/metadata/deletionGracePeriodSeconds").and_then(Value::as_i64);
-        wanted.min(left.unwrap_or(i64::MAX))
+        match (self.grace, left) {
+            (None, Some(left)) => left,
+            (Some(wanted), Some(left)) => wanted.min(left),
+            (wanted, None) => wanted.or(own).unwrap_or(30),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! A folder of the demo's own, which goes with it.
+//! A folder of a command's own, which goes with it.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -12,9 +12,9 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes one where temporary files are kept.
-    pub fn new() -> io::Result<Self> {
-        let name = format!("covergence-demo-{:08x}", fastrand::u32(..));
+    /// Makes one where temporary files are kept; `of` says what it is for.
+    pub fn new(of: &str) -> io::Result<Self> {
+        let name = format!("covergence-{of}-{:08x}", fastrand::u32(..));
         let path = std::env::temp_dir().join(name);
         DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Self { path })

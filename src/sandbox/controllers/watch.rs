@@ -1,0 +1,299 @@
+//! What has changed, and whom it concerns.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use super::object::{
+    beside, controller, has_finalizer, holds, is_leaving, items, labels, matches, meta, text,
+};
+use crate::sandbox::state::State;
+use crate::sandbox::store::Key;
+use crate::sandbox::types::Registry;
+
+/// What the controllers remember.
+#[derive(Debug, Default)]
+pub struct Controllers {
+    /// The version up to which changes were looked at; `None` before the first look.
+    seen: Option<u64>,
+    /// Objects by the uid of each of their owners.
+    dependents: HashMap<String, BTreeSet<Key>>,
+    /// How many addresses were given to pods.
+    pub(super) addresses: u32,
+}
+
+/// Something to look at.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Work {
+    /// Who is to look.
+    pub(super) controller: Controller,
+    /// At what.
+    pub(super) key: Key,
+}
+
+/// The controllers, in the order in which they look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Controller {
+    Garbage,
+    Namespaces,
+    Deployments,
+    StatefulSets,
+    DaemonSets,
+    Jobs,
+    ReplicaSets,
+    Kubelet,
+    Endpoints,
+    Slices,
+}
+
+/// Controllers of pods, by the kind of what they look at.
+const WORKLOADS: [(&str, &str, Controller); 4] = [
+    ("ReplicaSet", "replicasets.apps", Controller::ReplicaSets),
+    ("StatefulSet", "statefulsets.apps", Controller::StatefulSets),
+    ("DaemonSet", "daemonsets.apps", Controller::DaemonSets),
+    ("Job", "jobs.batch", Controller::Jobs),
+];
+
+impl Controllers {
+    /// The objects that name an owner.
+    pub(super) fn dependents(&self, uid: &str) -> Vec<Key> {
+        let dependents = self.dependents.get(uid);
+        dependents.into_iter().flatten().cloned().collect()
+    }
+
+    fn follow(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {
+        for owner in before.into_iter().flat_map(owners) {
+            if let Some(dependents) = self.dependents.get_mut(owner) {
+                dependents.remove(key);
+                if dependents.is_empty() {
+                    self.dependents.remove(owner);
+                }
+            }
+        }
+        for owner in after.into_iter().flat_map(owners) {
+            let dependents = self.dependents.entry(owner.to_owned()).or_default();
+            dependents.insert(key.clone());
+        }
+    }
+}
+
+/// What is to be looked at since the last look; everything when the changes since then are forgotten.
+pub(super) fn look(state: &mut State) -> BTreeSet<Work> {
+    let now = state.store.version();
+    let seen = state.controllers.seen.replace(now);
+    let recent = seen.and_then(|seen| {
+        let changes = state.store.since(seen)?;
+        let changes = changes.map(|change| {
+            (
+                change.key.clone(),
+                change.before.clone(),
+                change.after.clone(),
+            )
+        });
+        Some(changes.collect::<Vec<_>>())
+    });
+    let changes = recent.unwrap_or_else(|| {
+        state.controllers.dependents.clear();
+        let all = state.store.all();
+        all.map(|(key, object)| (key.clone(), None, Some(object.clone())))
+            .collect()
+    });
+    let mut queue = Queue {
+        state,
+        work: BTreeSet::new(),
+    };
+    for (key, before, after) in &changes {
+        queue.change(key, before.as_deref(), after.as_deref());
+    }
+    queue.work
+}
+
+struct Queue<'a> {
+    state: &'a mut State,
+    work: BTreeSet<Work>,
+}
+
+impl Queue<'_> {
+    fn add(&mut self, controller: Controller, key: Key) {
+        self.work.insert(Work { controller, key });
+    }
+
+    fn change(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {
+        self.garbage(key, before, after);
+        self.namespace(key, after);
+        match &*key.resource {
+            "deployments.apps" => self.add(Controller::Deployments, key.clone()),
+            "replicasets.apps" => {
+                self.add(Controller::ReplicaSets, key.clone());
+                self.owners_of_set(key, before, after);
+            }
+            "statefulsets.apps" => self.add(Controller::StatefulSets, key.clone()),
+            "daemonsets.apps" => self.add(Controller::DaemonSets, key.clone()),
+            "jobs.batch" => self.add(Controller::Jobs, key.clone()),
+            "pods" => self.pod(key, before, after),
+            "services" => {
+                self.add(Controller::Endpoints, key.clone());
+                self.add(Controller::Slices, key.clone());
+            }
+            "endpoints" => self.add(Controller::Endpoints, beside(key, "services", &key.name)),
+            "endpointslices.discovery.k8s.io" => {
+                for slice in [before, after].into_iter().flatten() {
+                    if let Some(owner) = controller(slice) {
+                        let service = beside(key, "services", text(owner, "/name"));
+                        self.add(Controller::Slices, service);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn garbage(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {
+        let references = |object: Option<&Value>| {
+            object.and_then(|o| o.pointer("/metadata/ownerReferences").cloned())
+        };
+        let (old, new) = (references(before), references(after));
+        if old != new {
+            self.state.controllers.follow(key, before, after);
+        }
+        let waits = after.is_some_and(|object| {
+            is_leaving(object)
+                && (has_finalizer(object, "orphan") || has_finalizer(object, "foregroundDeletion"))
+        });
+        if waits || new.is_some() && old != new {
+            self.add(Controller::Garbage, key.clone());
+        }
+        // An owner may wait for this one: it is told when it is gone, or is nobody's any more.
+        if old.is_some() && old != new {
+            for owner in before
+                .into_iter()
+                .flat_map(|object| items(object, "/metadata/ownerReferences"))
+            {
+                if let Some(owner) = owner_key(&self.state.kinds, key, owner) {
+                    self.add(Controller::Garbage, owner);
+                }
+            }
+        }
+        if let Some(gone) = before.filter(|_| after.is_none()) {
+            for dependent in self.state.controllers.dependents(meta(gone, "uid")) {
+                self.add(Controller::Garbage, dependent);
+            }
+        }
+        if let (Some(before), Some(after)) = (before, after)
+            && meta(before, "uid") != meta(after, "uid")
+        {
+            for dependent in self.state.controllers.dependents(meta(before, "uid")) {
+                self.add(Controller::Garbage, dependent);
+            }
+        }
+    }
+
+    /// Namespaces are looked at themselves, and when something in one that leaves has changed, or what each has is gone.
+    fn namespace(&mut self, key: &Key, after: Option<&Value>) {
+        if &*key.resource == "namespaces" {
+            self.add(Controller::Namespaces, key.clone());
+        }
+        if key.namespace.is_empty() {
+            return;
+        }
+        let namespace = Key {
+            resource: "namespaces".into(),
+            namespace: String::new(),
+            name: key.namespace.clone(),
+        };
+        let of_all = matches!(
+            (&*key.resource, key.name.as_str()),
+            ("serviceaccounts", "default") | ("configmaps", "kube-root-ca.crt")
+        );
+        let leaves = |queue: &Self| {
+            queue
+                .state
+                .store
+                .get(&namespace)
+                .is_some_and(|n| is_leaving(n))
+        };
+        if of_all && after.is_none() || leaves(self) {
+            self.add(Controller::Namespaces, namespace);
+        }
+    }
+
+    /// The Deployment of a ReplicaSet, or those that may adopt it.
+    fn owners_of_set(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {
+        for set in [before, after].into_iter().flatten() {
+            if let Some(owner) = controller(set) {
+                if text(owner, "/kind") == "Deployment" {
+                    let deployment = beside(key, "deployments.apps", text(owner, "/name"));
+                    self.add(Controller::Deployments, deployment);
+                }
+                continue;
+            }
+            self.selecting(key, "deployments.apps", Controller::Deployments, set);
+        }
+    }
+
+    fn pod(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {
+        self.add(Controller::Kubelet, key.clone());
+        for pod in [before, after].into_iter().flatten() {
+            match controller(pod) {
+                Some(owner) => {
+                    let kind = text(owner, "/kind");
+                    let known = WORKLOADS.iter().find(|(known, ..)| *known == kind);
+                    if let Some((_, resource, controller)) = known {
+                        let owner = beside(key, resource, text(owner, "/name"));
+                        self.add(*controller, owner);
+                    }
+                }
+                None => self.selecting(key, "replicasets.apps", Controller::ReplicaSets, pod),
+            }
+            let services = self
+                .state
+                .store
+                .list(&"services".into(), Some(&key.namespace));
+            let services: Vec<Key> = services
+                .filter(|(_, service)| holds(labels(pod), service.pointer("/spec/selector")))
+                .map(|(key, _)| key.clone())
+                .collect();
+            for service in services {
+                self.add(Controller::Endpoints, service.clone());
+                self.add(Controller::Slices, service);
+            }
+        }
+    }
+
+    /// Those whose selector matches an object that nobody controls.
+    fn selecting(&mut self, key: &Key, resource: &str, controller: Controller, object: &Value) {
+        let all = self
+            .state
+            .store
+            .list(&resource.into(), Some(&key.namespace));
+        let found: Vec<Key> = all
+            .filter(|(_, owner)| matches(labels(object), owner.pointer("/spec/selector")))
+            .map(|(key, _)| key.clone())
+            .collect();
+        for owner in found {
+            self.add(controller, owner);
+        }
+    }
+}
+
+fn owners(object: &Value) -> impl Iterator<Item = &str> {
+    items(object, "/metadata/ownerReferences").map(|owner| text(owner, "/uid"))
+}
+
+/// Where the owner is that a reference names: in the namespace of what it owns, or in none. `None` when its kind is not served,
+/// or cannot own such an object.
+pub(super) fn owner_key(kinds: &Registry, key: &Key, owner: &Value) -> Option<Key> {
+    let kind = kinds.of(text(owner, "/apiVersion"), text(owner, "/kind"))?;
+    if kind.namespaced && key.namespace.is_empty() {
+        return None;
+    }
+    let namespace = match kind.namespaced {
+        true => key.namespace.clone(),
+        false => String::new(),
+    };
+    Some(Key {
+        resource: kind.resource().into(),
+        namespace,
+        name: text(owner, "/name").to_owned(),
+    })
+}
