@@ -25,8 +25,8 @@ use super::{start, types};
 
 /// How long answers that are under way may take once the sandbox is to end.
 const GRACE: Duration = Duration::from_secs(2);
-/// Deadlines pass without a change.
-const TICK: Duration = Duration::from_secs(1);
+/// How often controllers look at the clock while something is to happen at a time.
+const TICK: Duration = Duration::from_millis(500);
 /// Changes come in bursts; the controllers look at a burst once.
 const BURST: Duration = Duration::from_millis(2);
 
@@ -143,10 +143,11 @@ impl Sandbox {
         let mut changes = self.version.subscribe();
         changes.mark_changed();
         loop {
+            let wait = self.lock().controllers.wait();
             tokio::select! {
                 () = stop.cancelled() => return,
                 changed = changes.changed() => if changed.is_err() { return },
-                () = tokio::time::sleep(TICK) => {}
+                () = tokio::time::sleep(TICK), if wait => {}
             }
             tokio::time::sleep(BURST).await;
             changes.mark_unchanged();

@@ -25,6 +25,7 @@ fn first(resource: &str) -> Value {
         "horizontalpodautoscalers.autoscaling" => {
             json!({ "currentReplicas": 0, "desiredReplicas": 0 })
         }
+        "volumeattachments.storage.k8s.io" => json!({ "attached": false }),
         "poddisruptionbudgets.policy" => json!({
             "currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0,
         }),

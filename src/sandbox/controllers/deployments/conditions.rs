@@ -1,6 +1,6 @@
 //! The conditions of Deployments.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::sets::Sets;
@@ -10,7 +10,9 @@ use crate::sandbox::controllers::object::{condition, items, meta, now, number, s
 
 const PROGRESSING: &str = "Progressing";
 const AVAILABLE: &str = "Available";
-const EXCEEDED: &str = "ProgressDeadlineExceeded";
+
+/// Why an update is said to have failed.
+const TIMED_OUT: &str = "ProgressDeadlineExceeded";
 
 /// Says that a Deployment is paused, or is not any more.
 pub(super) fn paused(deployment: &mut Value) {
@@ -117,25 +119,25 @@ pub(super) fn progress(deployment: &mut Value, sets: &Sets) {
             "ReplicaSetUpdated",
             &message,
         );
-    } else if deadline(deployment).is_some_and(|deadline| deadline <= Timestamp::now()) {
+    } else if deadline(deployment).is_some_and(|time| time <= Timestamp::now().as_second()) {
         let message = format!("{what} has timed out progressing.");
-        put(deployment, PROGRESSING, "False", EXCEEDED, &message);
+        put(deployment, PROGRESSING, "False", TIMED_OUT, &message);
     }
 }
 
-/// Until when something is to have moved; `None` when nothing is waited for.
-pub(super) fn deadline(deployment: &Value) -> Option<Timestamp> {
+/// When an update that gets no further has failed, in seconds since 1970; `None` when it has, or when none is under way.
+pub(super) fn deadline(deployment: &Value) -> Option<i64> {
     let seconds = deployment
         .pointer("/spec/progressDeadlineSeconds")?
         .as_i64()?;
-    let told = condition(deployment, PROGRESSING)?;
-    if ["NewReplicaSetAvailable", "DeploymentPaused", EXCEEDED].contains(&text(told, "/reason")) {
+    let condition = condition(deployment, PROGRESSING)?;
+    let settled = ["NewReplicaSetAvailable", TIMED_OUT, "DeploymentPaused"];
+    if settled.contains(&text(condition, "/reason")) {
         return None;
     }
-    let last: Timestamp = text(told, "/lastUpdateTime").parse().ok()?;
-    // Times are told to the second.
-    let allowed = SignedDuration::from_secs(seconds.saturating_add(1));
-    last.checked_add(allowed).ok()
+    let since: Timestamp = text(condition, "/lastUpdateTime").parse().ok()?;
+    // Times are kept to the second, and it is to be over.
+    Some(since.as_second().saturating_add(seconds).saturating_add(1))
 }
 
 /// Says whether enough pods are available.
