@@ -109,6 +109,8 @@ impl Sandbox {
         stop: CancellationToken,
     ) -> io::Result<()> {
         let listener = TlsListener::new(listener, self.identity()?.clone()).tap_io(|_| ());
+        let trusted = String::from_utf8_lossy(self.identity()?.certificate()).into_owned();
+        self.lock().controllers.root_certificate = trusted;
         let ended = self.ended.clone();
         let wind_down = stop.clone();
         let service = self

@@ -23,6 +23,8 @@ pub struct Controllers {
     later: BTreeMap<Work, i64>,
     /// How many addresses were given to pods.
     pub(super) addresses: u32,
+    /// The certificate that clients are to trust, as PEM; empty where there is none.
+    pub root_certificate: String,
 }
 
 /// Something to look at.

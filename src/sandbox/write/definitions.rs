@@ -17,6 +17,25 @@ use crate::sandbox::types::Origin;
 /// What keeps a definition until its objects are gone.
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
+/// Gives a new definition the status that it has before it is established.
+pub(super) fn begin(definition: &mut Value) {
+    let versions = definition
+        .pointer("/spec/versions")
+        .and_then(Value::as_array);
+    let stored = versions
+        .into_iter()
+        .flatten()
+        .find(|version| version.get("storage") == Some(&Value::Bool(true)));
+    let stored = stored.and_then(|version| version.get("name"));
+    let status = json!({
+        "acceptedNames": { "plural": "", "kind": "" }, "conditions": null,
+        "storedVersions": Vec::from_iter(stored),
+    });
+    if let Some(fields) = definition.as_object_mut() {
+        fields.insert("status".to_owned(), status);
+    }
+}
+
 /// Serves what a definition makes, and says so in its status.
 pub(super) fn establish(state: &mut State, key: &Key, definition: &Arc<Value>) {
     if is_leaving(definition) {

@@ -25,7 +25,12 @@ const HASH: &str = "pod-template-hash";
 
 /// Brings the ReplicaSets of a Deployment a step nearer to what it wants, and tells so in its status.
 pub(super) fn sync(state: &mut State, key: &Key) {
+    let work = Work {
+        controller: Controller::Deployments,
+        key: key.clone(),
+    };
     let Some(found) = state.store.get(key).cloned() else {
+        state.controllers.remind(work, None);
         return;
     };
     let mut deployment = (*found).clone();
@@ -49,13 +54,8 @@ pub(super) fn sync(state: &mut State, key: &Key) {
         conditions::progress(&mut deployment, &sets);
     }
     status::set(&mut deployment, &sets);
-    let work = Work {
-        controller: Controller::Deployments,
-        key: key.clone(),
-    };
-    state
-        .controllers
-        .remind(work, conditions::deadline(&deployment));
+    let deadline = conditions::deadline(&deployment).filter(|_| rolls);
+    state.controllers.remind(work, deadline);
     if deployment != *found {
         client::update_status(state, key, deployment);
     }

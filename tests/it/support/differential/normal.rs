@@ -9,7 +9,7 @@ pub fn normal(answer: &Answer, memory: &mut Memory) -> Value {
     let mut body = answer.body.clone();
     if body["kind"] == "Status" && body["apiVersion"] == "v1" {
         refusal(&mut body, memory);
-    } else {
+    } else if body.is_object() {
         object(&mut body, memory);
     }
     json!({ "code": answer.code, "body": body })
