@@ -9,6 +9,8 @@ use kube::{Client, Config};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
+use super::lab::is_sandbox;
+
 /// A connection.
 pub struct Api {
     client: Client,
@@ -174,6 +176,15 @@ fn with(path: &str, query: &str) -> String {
     format!("{path}{joint}{query}")
 }
 
+/// A version of autoscalers that is served: v1.20 has no later one, and a sandbox no earlier one.
+pub fn autoscaling() -> &'static str {
+    if is_sandbox() {
+        "autoscaling/v2"
+    } else {
+        "autoscaling/v1"
+    }
+}
+
 /// The path of an object, or of a list when there is no name.
 ///
 /// Resources outside of the table below are written `<plural>.<group>/<version>`.
@@ -194,7 +205,7 @@ pub fn path(resource: &str, namespace: Option<&str>, name: Option<&str>) -> Stri
         "closurejvmtargets" | "closurejvmcampaigns" | "syncs" => {
             (plural, "apis/closurejvm.io/v1alpha1".to_owned())
         }
-        "horizontalpodautoscalers" => (plural, "apis/autoscaling/v1".to_owned()),
+        "horizontalpodautoscalers" => (plural, format!("apis/{}", autoscaling())),
         "endpointslices" => (plural, "apis/discovery.k8s.io/v1beta1".to_owned()),
         "roles" | "rolebindings" | "clusterroles" | "clusterrolebindings" => {
             (plural, "apis/rbac.authorization.k8s.io/v1".to_owned())
