@@ -145,7 +145,10 @@ fn metadata(schema: &mut Schema, string: NodeId) -> NodeId {
         ("controller", boolean),
         ("blockOwnerDeletion", boolean),
     ]);
-    let owner = schema.add(Node::Struct(owner));
+    let owner = schema.add(Node::Struct(Struct {
+        atomic: true,
+        ..owner
+    }));
     let uid = Key {
         name: "uid".into(),
         default: None,

@@ -38,8 +38,9 @@ pub fn serve(
     bytes: &[u8],
     trail: &mut Trail,
 ) -> Result<Reply, ApiError> {
-    let form = accept::form(&parts.headers)?;
     let query = query::parse(parts.uri.query().unwrap_or_default());
+    let include = accept::include(query.get("includeObject").map(String::as_str))?;
+    let form = accept::form(&parts.headers, include)?;
     let has_body = matches!(parts.method.as_str(), "POST" | "PUT" | "PATCH" | "DELETE");
     let format = has_body
         .then(|| body::format(&parts.method, &parts.headers))

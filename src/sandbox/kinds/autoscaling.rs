@@ -11,7 +11,13 @@ use super::quantity;
 use super::spot::Spot;
 use super::words;
 
-const SOURCES: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
+const SOURCES: [&str; 5] = [
+    "ContainerResource",
+    "External",
+    "Object",
+    "Pods",
+    "Resource",
+];
 
 /// Adds defaults to an autoscaler.
 pub(super) fn default(object: &mut Value) {
@@ -22,7 +28,11 @@ pub(super) fn default(object: &mut Value) {
     let said = spec.get("metrics").and_then(Value::as_array);
     if said.is_none_or(Vec::is_empty) {
         let target = json!({ "type": "Utilization", "averageUtilization": 80 });
-        put(spec, "metrics", json!([{ "type": "Resource", "resource": { "name": "cpu", "target": target } }]));
+        put(
+            spec,
+            "metrics",
+            json!([{ "type": "Resource", "resource": { "name": "cpu", "target": target } }]),
+        );
     }
     if let Some(behavior) = spec.get_mut("behavior").and_then(Value::as_object_mut) {
         default_direction(object_in(behavior, "scaleUp"), UP);
@@ -43,7 +53,11 @@ fn default_direction(rules: &mut Value, (window, policies): (Option<i64>, &[(&st
     add(rules, &[("selectPolicy", Text("Max"))]);
     if !has(rules, "policies") {
         let policy = |(kind, value): &(&str, i64)| json!({ "type": kind, "value": value, "periodSeconds": 15 });
-        put(rules, "policies", policies.iter().map(policy).collect::<Vec<_>>());
+        put(
+            rules,
+            "policies",
+            policies.iter().map(policy).collect::<Vec<_>>(),
+        );
     }
 }
 
@@ -60,7 +74,11 @@ pub(super) fn check(causes: &mut Causes, object: &Spot<'_>) {
         causes.invalid_as(&most, &highest.to_string(), "must be greater than 0");
     }
     if highest < fewest {
-        causes.invalid_as(&most, &highest.to_string(), "must be greater than or equal to `minReplicas`");
+        causes.invalid_as(
+            &most,
+            &highest.to_string(),
+            "must be greater than or equal to `minReplicas`",
+        );
     }
     let target = spec.field("scaleTargetRef");
     for part in ["kind", "name"] {
@@ -109,7 +127,10 @@ fn check_metric(causes: &mut Causes, metric: &Spot<'_>) {
     };
     let source = metric.field(field);
     if source.absent() {
-        causes.required(&source, "must populate information for the given metric source");
+        causes.required(
+            &source,
+            "must populate information for the given metric source",
+        );
         return;
     }
     let target = source.field("target");
@@ -137,7 +158,10 @@ fn check_metric(causes: &mut Causes, metric: &Spot<'_>) {
             }
             let value = target.field("value");
             if field != "pods" && value.absent() && average.absent() {
-                causes.required(&average, "must set either a target value for metric or a per-pod target");
+                causes.required(
+                    &average,
+                    "must set either a target value for metric or a per-pod target",
+                );
             }
         }
     }
@@ -149,7 +173,11 @@ fn check_target(causes: &mut Causes, target: &Spot<'_>) {
         causes.required(&kind, "must specify a metric target type");
     }
     if !matches!(kind.text(), "Utilization" | "Value" | "AverageValue") {
-        causes.invalid_as(&kind, &quoted(kind.text()), "must be either Utilization, Value, or AverageValue");
+        causes.invalid_as(
+            &kind,
+            &quoted(kind.text()),
+            "must be either Utilization, Value, or AverageValue",
+        );
     }
     let percent = target.field("averageUtilization");
     if percent.int().is_some_and(|percent| percent < 1) {
@@ -164,11 +192,20 @@ fn check_target(causes: &mut Causes, target: &Spot<'_>) {
 }
 
 fn check_resource_target(causes: &mut Causes, target: &Spot<'_>) {
-    let (percent, value) = (target.field("averageUtilization"), target.field("averageValue"));
+    let (percent, value) = (
+        target.field("averageUtilization"),
+        target.field("averageValue"),
+    );
     if percent.absent() && value.absent() {
-        causes.required(&percent, "must set either a target raw value or a target utilization");
+        causes.required(
+            &percent,
+            "must set either a target raw value or a target utilization",
+        );
     } else if percent.present() && value.present() {
-        causes.forbidden(&value, "may not set both a target raw value and a target utilization");
+        causes.forbidden(
+            &value,
+            "may not set both a target raw value and a target utilization",
+        );
     }
 }
 

@@ -62,7 +62,9 @@ pub(super) fn default_namespace(namespace: &mut Value) {
 
 /// Lets a new Namespace be active, and end by Kubernetes' own hand.
 pub(super) fn create_namespace(namespace: &mut Value) {
-    let finalizers = namespace.pointer("/spec/finalizers").and_then(Value::as_array);
+    let finalizers = namespace
+        .pointer("/spec/finalizers")
+        .and_then(Value::as_array);
     let mut finalizers = finalizers.cloned().unwrap_or_default();
     if !finalizers.iter().any(|finalizer| finalizer == "kubernetes") {
         finalizers.push("kubernetes".into());
@@ -126,7 +128,9 @@ pub(super) fn create_node(node: &mut Value) {
     }
     let key = "node.kubernetes.io/not-ready";
     if let Some(taints) = taints.as_array_mut()
-        && !taints.iter().any(|taint| taint.get("key").is_some_and(|said| said == key))
+        && !taints
+            .iter()
+            .any(|taint| taint.get("key").is_some_and(|said| said == key))
     {
         taints.push(json!({ "key": key, "effect": "NoSchedule" }));
     }
@@ -140,17 +144,30 @@ pub(super) fn check_node(causes: &mut Causes, object: &Spot<'_>) {
     let taints = metadata.named("taints", spec.field("taints").value);
     let mut said = BTreeSet::new();
     for taint in taints.items() {
-        let (key, value, effect) = (taint.field("key"), taint.field("value"), taint.field("effect"));
+        let (key, value, effect) = (
+            taint.field("key"),
+            taint.field("value"),
+            taint.field("effect"),
+        );
         causes.text_invalid(&key, key.text(), &words::qualified(key.text()));
         causes.text_invalid(&value, value.text(), &words::label_value(value.text()));
         causes.one_of(&effect, &["NoSchedule", "PreferNoSchedule", "NoExecute"]);
         if !said.insert((key.text().to_owned(), effect.text().to_owned())) {
-            let shown = format!("{}: taints must be unique by key and effect pair", taint.value);
+            let shown = format!(
+                "{}: taints must be unique by key and effect pair",
+                taint.value
+            );
             causes.duplicate_as(&taint, &shown);
         }
     }
     let ranges = spec.field("podCIDRs");
-    let texts: Vec<&str> = ranges.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let texts: Vec<&str> = ranges
+        .value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     for range in ranges.items() {
         if !words::is_network(range.text()) {
             causes.invalid_as(&range, &texts_shown(&texts), "must be valid CIDR");
@@ -163,7 +180,9 @@ pub(super) fn check_node_update(causes: &mut Causes, new: &Spot<'_>, old: &Value
     let spec = new.field("spec");
     let mut changed = false;
     for (field, name) in [("podCIDRs", "podCIDR"), ("providerID", "providerID")] {
-        let before = old.pointer(&format!("/spec/{field}")).unwrap_or(&Value::Null);
+        let before = old
+            .pointer(&format!("/spec/{field}"))
+            .unwrap_or(&Value::Null);
         let field = spec.field(field);
         if !before.is_null() && field.value != before {
             let why = format!("node updates may not change {name} except from \"\" to valid");
@@ -186,7 +205,8 @@ pub(super) fn check_priority(causes: &mut Causes, object: &Spot<'_>) {
     let value = object.field("value");
     let system = matches!(
         (name.text(), value.int()),
-        ("system-cluster-critical", Some(2_000_000_000)) | ("system-node-critical", Some(2_000_001_000))
+        ("system-cluster-critical", Some(2_000_000_000))
+            | ("system-node-critical", Some(2_000_001_000))
     );
     if name.text().starts_with("system-") {
         if !system {

@@ -41,7 +41,11 @@ pub(super) fn check_config_map(causes: &mut Causes, object: &Spot<'_>) {
     for (key, value) in data.entries() {
         causes.text_invalid(&value, key, &words::config_key(key));
         if binary.value.get(key).is_some() {
-            causes.invalid_as(&value, &quoted(key), "duplicate of key present in binaryData");
+            causes.invalid_as(
+                &value,
+                &quoted(key),
+                "duplicate of key present in binaryData",
+            );
         }
         size += value.text().len();
     }
@@ -148,7 +152,11 @@ pub(super) fn check_update(causes: &mut Causes, new: &Spot<'_>, old: &Value, sec
     }
     let empty = Map::new();
     let entries = |object: &Value, field: &str| {
-        object.get(field).and_then(Value::as_object).unwrap_or(&empty).clone()
+        object
+            .get(field)
+            .and_then(Value::as_object)
+            .unwrap_or(&empty)
+            .clone()
     };
     for field in ["data", "binaryData"] {
         if entries(new.value, field) != entries(old, field) {

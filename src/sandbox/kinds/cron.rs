@@ -50,7 +50,12 @@ fn check_descriptor(schedule: &str, descriptor: &str) -> Result<(), String> {
 
 fn check_range(range: &str, least: u32, most: u32, names: &[&str]) -> Result<(), String> {
     let parts: Vec<&str> = range.split('/').collect();
-    let ends: Vec<&str> = parts.first().copied().unwrap_or_default().split('-').collect();
+    let ends: Vec<&str> = parts
+        .first()
+        .copied()
+        .unwrap_or_default()
+        .split('-')
+        .collect();
     let (start, end) = match ends.as_slice() {
         ["*" | "?"] => (least, most),
         [one] => {
@@ -72,7 +77,9 @@ fn check_range(range: &str, least: u32, most: u32, names: &[&str]) -> Result<(),
         ));
     }
     if end > most {
-        return Err(format!("End of range ({end}) above maximum ({most}): {range}"));
+        return Err(format!(
+            "End of range ({end}) above maximum ({most}): {range}"
+        ));
     }
     if start > end {
         return Err(format!(
@@ -80,7 +87,9 @@ fn check_range(range: &str, least: u32, most: u32, names: &[&str]) -> Result<(),
         ));
     }
     if step == 0 {
-        return Err(format!("Step of range should be a positive number: {range}"));
+        return Err(format!(
+            "Step of range should be a positive number: {range}"
+        ));
     }
     Ok(())
 }
@@ -102,10 +111,15 @@ fn is_duration(text: &str) -> bool {
         return true;
     }
     while !rest.is_empty() {
-        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(0);
+        let end = rest
+            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+            .unwrap_or(0);
         let (number, behind) = rest.split_at(end);
         let units = ["ns", "us", "µs", "ms", "s", "m", "h"];
-        let Some(unit) = units.iter().filter(|unit| behind.starts_with(**unit)).max_by_key(|unit| unit.len())
+        let Some(unit) = units
+            .iter()
+            .filter(|unit| behind.starts_with(**unit))
+            .max_by_key(|unit| unit.len())
         else {
             return false;
         };

@@ -31,7 +31,11 @@ pub(super) fn check(causes: &mut Causes, event: &Spot<'_>) {
     }
     let kind = event.field("type");
     if !matches!(kind.text(), "Normal" | "Warning") {
-        causes.invalid_as(&kind, "\"\"", &format!("has invalid value: {}", kind.text()));
+        causes.invalid_as(
+            &kind,
+            "\"\"",
+            &format!("has invalid value: {}", kind.text()),
+        );
     }
     let series = event.field("series");
     let count = series.field("count");
@@ -46,7 +50,11 @@ fn check_namespace(causes: &mut Causes, event: &Spot<'_>, object: &Spot<'_>) {
     let same = own.text() == namespace.text();
     let global = namespace.text().is_empty() && own.text() == "default";
     if !same && !global {
-        causes.invalid_as(&namespace, &quoted(namespace.text()), "does not match event.namespace");
+        causes.invalid_as(
+            &namespace,
+            &quoted(namespace.text()),
+            "does not match event.namespace",
+        );
     }
 }
 
@@ -54,7 +62,11 @@ fn check_reporter(causes: &mut Causes, event: &Spot<'_>, controller: &Spot<'_>) 
     if controller.text().is_empty() {
         causes.required(controller, "");
     }
-    causes.text_invalid(controller, controller.text(), &words::qualified(controller.text()));
+    causes.text_invalid(
+        controller,
+        controller.text(),
+        &words::qualified(controller.text()),
+    );
     for field in ["reportingInstance", "action"] {
         let field = event.field(field);
         if field.text().is_empty() {
@@ -66,7 +78,10 @@ fn check_reporter(causes: &mut Causes, event: &Spot<'_>, controller: &Spot<'_>) 
 /// What is wrong with a Lease.
 pub(super) fn check_lease(causes: &mut Causes, lease: &Spot<'_>) {
     let spec = lease.field("spec");
-    let (seconds, changes) = (spec.field("leaseDurationSeconds"), spec.field("leaseTransitions"));
+    let (seconds, changes) = (
+        spec.field("leaseDurationSeconds"),
+        spec.field("leaseTransitions"),
+    );
     if seconds.int().is_some_and(|seconds| seconds <= 0) {
         causes.invalid(&seconds, "must be greater than 0");
     }

@@ -54,7 +54,10 @@ pub(super) fn check_new(causes: &mut Causes, object: &Spot<'_>) {
     if class.present() && spec.field("ingressClassName").present() {
         let root = Spot::root(object.value);
         let said = root.field("annotations");
-        causes.invalid(&said.named(CLASS, class.value), "can not be set when the class field is also set");
+        causes.invalid(
+            &said.named(CLASS, class.value),
+            "can not be set when the class field is also set",
+        );
     }
 }
 
@@ -66,7 +69,11 @@ fn check_host(causes: &mut Causes, host: &Spot<'_>) {
     if text.parse::<std::net::IpAddr>().is_ok() {
         causes.invalid(host, "must be a DNS name, not an IP address");
     }
-    let wrong = if text.contains('*') { words::wildcard(text) } else { words::subdomain(text) };
+    let wrong = if text.contains('*') {
+        words::wildcard(text)
+    } else {
+        words::subdomain(text)
+    };
     causes.all_invalid(host, &wrong);
 }
 
@@ -102,7 +109,11 @@ fn check_path(causes: &mut Causes, path: &Spot<'_>) {
 fn check_backend(causes: &mut Causes, backend: &Spot<'_>) {
     let (service, resource) = (backend.field("service"), backend.field("resource"));
     if service.present() && resource.present() {
-        causes.invalid_as(backend, "\"\"", "cannot set both resource and service backends");
+        causes.invalid_as(
+            backend,
+            "\"\"",
+            "cannot set both resource and service backends",
+        );
     } else if resource.present() {
         for part in ["kind", "name"] {
             let part = resource.field(part);
@@ -167,7 +178,10 @@ pub(super) fn check_class(causes: &mut Causes, object: &Spot<'_>) {
     } else {
         let (domain, path) = controller.text().split_once('/').unwrap_or_default();
         if path.is_empty() || !words::is_subdomain(domain) {
-            causes.invalid(&controller, "must be a domain-prefixed path (such as \"acme.io/foo\")");
+            causes.invalid(
+                &controller,
+                "must be a domain-prefixed path (such as \"acme.io/foo\")",
+            );
         }
     }
     let parameters = spec.field("parameters");

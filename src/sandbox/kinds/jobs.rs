@@ -11,6 +11,7 @@ use super::defaults::{
 use super::labels;
 use super::pod;
 use super::spot::Spot;
+use super::words;
 use super::workloads;
 
 const JOB: &Table = &[("spec+.backoffLimit", Int(6))];
@@ -39,8 +40,12 @@ pub(super) fn default_job(object: &mut Value) {
     }
 }
 
-/// A Job without labels has those of its pods.
+/// A Job without labels has those of its pods; one whose name is no label is refused for its template's.
 fn label(job: &mut Value) {
+    let name = job.pointer("/metadata/name").and_then(Value::as_str);
+    if !name.is_some_and(|name| words::label_value(name).is_empty()) {
+        return;
+    }
     let said = job.pointer("/metadata/labels").and_then(Value::as_object);
     let template = job.pointer("/spec/template/metadata/labels").cloned();
     if said.is_none_or(Map::is_empty)
@@ -66,7 +71,12 @@ pub(super) fn create(job: &mut Value) {
 }
 
 fn select(job: &mut Value) {
-    let text = |path| job.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text = |path| {
+        job.pointer(path)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     let (name, uid) = (text("/metadata/name"), text("/metadata/uid"));
     let Some(spec) = job.get_mut("spec").and_then(Value::as_object_mut) else {
         return;
@@ -80,7 +90,9 @@ fn select(job: &mut Value) {
         && let Some(labels) = object_in(metadata, "labels").as_object_mut()
     {
         labels.entry("job-name").or_insert_with(|| name.into());
-        labels.entry("controller-uid").or_insert_with(|| uid.as_str().into());
+        labels
+            .entry("controller-uid")
+            .or_insert_with(|| uid.as_str().into());
     }
     if let Some(selector) = object_in(spec, "selector").as_object_mut()
         && let Some(labels) = object_in(selector, "matchLabels").as_object_mut()
@@ -162,7 +174,10 @@ pub(super) fn check_job_update(causes: &mut Causes, new: &Spot<'_>, old: &Value)
     let spec = new.field("spec");
     // The API server looks at all of it a second time, and says all of it twice.
     check_spec(causes, &spec);
-    let before = |field: &str| old.pointer(&format!("/spec/{field}")).unwrap_or(&Value::Null);
+    let before = |field: &str| {
+        old.pointer(&format!("/spec/{field}"))
+            .unwrap_or(&Value::Null)
+    };
     for field in ["completions", "selector", "template"] {
         causes.unchanged(&spec.field(field), before(field));
     }

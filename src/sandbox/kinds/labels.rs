@@ -74,7 +74,9 @@ pub(super) fn matches(selector: &Spot<'_>, labels: &Value) -> bool {
     let label = |key: &str| labels.get(key).and_then(Value::as_str);
     let pairs = selector.field("matchLabels");
     let expressions = selector.field("matchExpressions");
-    pairs.entries().all(|(key, value)| label(key) == Some(value.text()))
+    pairs
+        .entries()
+        .all(|(key, value)| label(key) == Some(value.text()))
         && expressions.items().all(|expression| {
             let key = expression.field("key");
             let values = expression.field("values");

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::causes::Causes;
-use super::defaults::{Default::{Empty, Text}, Table, add, put};
+use super::defaults::{
+    Default::{Empty, Text},
+    Table, add, put,
+};
 use super::labels;
 use super::pod;
 use super::spot::Spot;
@@ -25,7 +28,11 @@ pub(super) fn default(policy: &mut Value) {
     if said.is_none_or(Vec::is_empty) {
         let egress = spec.get("egress").and_then(Value::as_array);
         let egress = egress.is_some_and(|rules| !rules.is_empty());
-        let types = if egress { json!(["Ingress", "Egress"]) } else { json!(["Ingress"]) };
+        let types = if egress {
+            json!(["Ingress", "Egress"])
+        } else {
+            json!(["Ingress"])
+        };
         put(spec, "policyTypes", types);
     }
 }

@@ -51,8 +51,16 @@ pub(super) fn check_quota(causes: &mut Causes, object: &Spot<'_>) {
             || name.starts_with("hugepages-")
             || name.starts_with("requests.hugepages-");
         if !known {
-            causes.invalid_as(&quantity, &quoted(name), "must be a standard resource type or fully qualified");
-            causes.invalid_as(&quantity, &quoted(name), "must be a standard resource for quota");
+            causes.invalid_as(
+                &quantity,
+                &quoted(name),
+                "must be a standard resource type or fully qualified",
+            );
+            causes.invalid_as(
+                &quantity,
+                &quoted(name),
+                "must be a standard resource for quota",
+            );
         }
         super::pod::check_quantity(causes, &quantity);
         let counted = STANDARD.iter().skip(10).any(|counted| *counted == name);
@@ -61,8 +69,91 @@ pub(super) fn check_quota(causes: &mut Causes, object: &Spot<'_>) {
         }
     }
     let scopes = spec.field("scopes");
-    if scopes.items().any(|scope| !SCOPES.contains(&scope.text())) {
-        causes.invalid(&scopes, "unsupported scope");
+    check_scopes(
+        causes,
+        &scopes,
+        scopes.items().map(|scope| scope.text()),
+        &hard,
+    );
+    let selector = spec.field("scopeSelector");
+    let expressions = selector.field("matchExpressions");
+    let names = selector
+        .value
+        .get("matchExpressions")
+        .and_then(Value::as_array);
+    let names = names
+        .into_iter()
+        .flatten()
+        .map(|expression| text(expression, "scopeName"));
+    // The API server shows the whole selector, whichever scope of it is meant.
+    check_scopes(
+        causes,
+        &selector.named("matchExpressions", selector.value),
+        names,
+        &hard,
+    );
+    for expression in expressions.items() {
+        let values = expression.field("values");
+        if matches!(expression.field("operator").text(), "In" | "NotIn") && values.len() == 0 {
+            let said = expressions.named("values", values.value);
+            causes.required(
+                &said,
+                "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+            );
+        }
+    }
+}
+
+/// Says where scopes exclude each other, or do not limit what is counted.
+fn check_scopes<'a>(
+    causes: &mut Causes,
+    spot: &Spot<'_>,
+    scopes: impl Iterator<Item = &'a str>,
+    hard: &Spot<'_>,
+) {
+    let scopes: BTreeSet<&str> = scopes.collect();
+    for scope in &scopes {
+        if !SCOPES.contains(scope) {
+            causes.invalid(spot, "unsupported scope");
+        }
+        for (resource, _) in hard.entries() {
+            if !limits(scope, resource) {
+                causes.invalid(spot, "unsupported scope applied to resource");
+            }
+        }
+    }
+    for pair in [
+        ["BestEffort", "NotBestEffort"],
+        ["Terminating", "NotTerminating"],
+    ] {
+        if pair.iter().all(|scope| scopes.contains(scope)) {
+            causes.invalid(spot, "conflicting scopes");
+        }
+    }
+}
+
+/// Whether a scope says which of a resource's users are counted.
+fn limits(scope: &str, resource: &str) -> bool {
+    let of_pods = resource == "pods"
+        || [
+            "cpu",
+            "memory",
+            "requests.cpu",
+            "requests.memory",
+            "limits.cpu",
+            "limits.memory",
+        ]
+        .contains(&resource);
+    match scope {
+        "BestEffort" => resource == "pods",
+        "NotBestEffort"
+        | "Terminating"
+        | "NotTerminating"
+        | "PriorityClass"
+        | "CrossNamespacePodAffinity" => {
+            of_pods || resource.contains('/') && !resource.starts_with("count/")
+        }
+        _ => true,
     }
 }
 
@@ -79,7 +170,11 @@ pub(super) fn default_limits(object: &mut Value) {
         if text(limit, "type") != "Container" {
             continue;
         }
-        for (to, from) in [("default", "max"), ("defaultRequest", "default"), ("defaultRequest", "min")] {
+        for (to, from) in [
+            ("default", "max"),
+            ("defaultRequest", "default"),
+            ("defaultRequest", "min"),
+        ] {
             imply(limit, to, from);
         }
     }
@@ -111,7 +206,11 @@ pub(super) fn check_limits(causes: &mut Causes, object: &Spot<'_>) {
         let kind = limit.field("type");
         let known = matches!(kind.text(), "Container" | "Pod" | "PersistentVolumeClaim");
         if !known && !kind.text().contains('/') {
-            causes.invalid_as(&kind, &quoted(kind.text()), "must be a standard limit type or fully qualified");
+            causes.invalid_as(
+                &kind,
+                &quoted(kind.text()),
+                "must be a standard limit type or fully qualified",
+            );
         }
         if !kinds.insert(kind.text().to_owned()) {
             causes.duplicate(&kind);
@@ -128,7 +227,10 @@ pub(super) fn check_limits(causes: &mut Causes, object: &Spot<'_>) {
             let (least, most) = (limit.field("min"), limit.field("max"));
             if least.key("storage").absent() && most.key("storage").absent() {
                 let said = limit.field("limits");
-                causes.required(&said, "either minimum or maximum storage value is required, but neither was provided");
+                causes.required(
+                    &said,
+                    "either minimum or maximum storage value is required, but neither was provided",
+                );
             }
         }
         check_order(causes, &limit);
@@ -139,17 +241,39 @@ pub(super) fn check_limits(causes: &mut Causes, object: &Spot<'_>) {
 /// name and the other's.
 const ORDER: [(&str, &str, &str, &str, &str); 5] = [
     ("min", "max", "min", "min", "max"),
-    ("min", "defaultRequest", "defaultRequest", "min", "default request"),
+    (
+        "min",
+        "defaultRequest",
+        "defaultRequest",
+        "min",
+        "default request",
+    ),
     ("min", "default", "default", "min", "default"),
-    ("defaultRequest", "default", "defaultRequest", "default request", "default limit"),
-    ("defaultRequest", "max", "defaultRequest", "default request", "max"),
+    (
+        "defaultRequest",
+        "default",
+        "defaultRequest",
+        "default request",
+        "default limit",
+    ),
+    (
+        "defaultRequest",
+        "max",
+        "defaultRequest",
+        "default request",
+        "max",
+    ),
 ];
 
 fn check_order(causes: &mut Causes, limit: &Spot<'_>) {
     for (fewer, more, wrong, name, other) in ORDER {
         compare(causes, limit, [fewer, more, wrong, name, other]);
     }
-    compare(causes, limit, ["default", "max", "default", "default", "max"]);
+    compare(
+        causes,
+        limit,
+        ["default", "max", "default", "default", "max"],
+    );
     let ratios = limit.field("maxLimitRequestRatio");
     for (_, ratio) in ratios.entries() {
         let size = quantity::billionths(ratio.value);
@@ -164,11 +288,18 @@ fn compare(causes: &mut Causes, limit: &Spot<'_>, [fewer, more, wrong, name, oth
     let wrong = limit.field(wrong);
     for (resource, least) in low.entries() {
         let most = high.key(resource);
-        let sizes = (quantity::billionths(least.value), quantity::billionths(most.value));
+        let sizes = (
+            quantity::billionths(least.value),
+            quantity::billionths(most.value),
+        );
         if let (Some(a), Some(b)) = sizes
             && a > b
         {
-            let why = format!("{name} value {} is greater than {other} value {}", least.text(), most.text());
+            let why = format!(
+                "{name} value {} is greater than {other} value {}",
+                least.text(),
+                most.text()
+            );
             causes.invalid(&wrong.key(resource), &why);
         }
     }

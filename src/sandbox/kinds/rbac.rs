@@ -14,7 +14,8 @@ const GROUP: &str = "rbac.authorization.k8s.io";
 pub(super) fn default_binding(binding: &mut Value) {
     add(binding, &[("roleRef+.apiGroup", Text(GROUP))]);
     for subject in items(binding, "/subjects") {
-        if text(subject, "apiGroup").is_empty() && matches!(text(subject, "kind"), "User" | "Group") {
+        if text(subject, "apiGroup").is_empty() && matches!(text(subject, "kind"), "User" | "Group")
+        {
             put(subject, "apiGroup", GROUP);
         }
     }
@@ -68,7 +69,10 @@ fn check_rule(causes: &mut Causes, rule: &Spot<'_>, namespaced: bool) {
         causes.required(&groups, "resource rules must supply at least one api group");
     }
     if resources.len() == 0 {
-        causes.required(&resources, "resource rules must supply at least one resource");
+        causes.required(
+            &resources,
+            "resource rules must supply at least one resource",
+        );
     }
 }
 
@@ -77,7 +81,11 @@ pub(super) fn check_binding(causes: &mut Causes, binding: &Spot<'_>, namespaced:
     let role = binding.field("roleRef");
     let group = role.field("apiGroup");
     causes.one_of(&group, &[GROUP]);
-    let kinds: &[&str] = if namespaced { &["Role", "ClusterRole"] } else { &["ClusterRole"] };
+    let kinds: &[&str] = if namespaced {
+        &["Role", "ClusterRole"]
+    } else {
+        &["ClusterRole"]
+    };
     causes.one_of(&role.field("kind"), kinds);
     let name = role.field("name");
     if name.text().is_empty() {

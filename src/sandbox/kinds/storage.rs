@@ -34,7 +34,13 @@ pub(super) const DRIVER: &Table = &[
 
 /// Adds defaults to a claim.
 pub(super) fn default_claim(claim: &mut Value) {
-    add(claim, &[("spec+.volumeMode", Text("Filesystem")), ("status+.phase", Text("Pending"))]);
+    add(
+        claim,
+        &[
+            ("spec+.volumeMode", Text("Filesystem")),
+            ("status+.phase", Text("Pending")),
+        ],
+    );
 }
 
 /// Adds defaults to a volume.
@@ -55,7 +61,9 @@ pub(super) fn default_volume(volume: &mut Value) {
 /// Adds defaults to a CSIDriver.
 pub(super) fn default_driver(driver: &mut Value) {
     add(driver, DRIVER);
-    let modes = driver.pointer("/spec/volumeLifecycleModes").and_then(Value::as_array);
+    let modes = driver
+        .pointer("/spec/volumeLifecycleModes")
+        .and_then(Value::as_array);
     if modes.is_none_or(Vec::is_empty)
         && let Some(spec) = driver.get_mut("spec")
     {
@@ -66,7 +74,11 @@ pub(super) fn default_driver(driver: &mut Value) {
 /// Lets a new claim or volume wait, and stay while it is used.
 pub(super) fn create(state: &State, object: &mut Value, claim: bool) {
     put(object, "status", json!({ "phase": "Pending" }));
-    let finalizer = if claim { "kubernetes.io/pvc-protection" } else { "kubernetes.io/pv-protection" };
+    let finalizer = if claim {
+        "kubernetes.io/pvc-protection"
+    } else {
+        "kubernetes.io/pv-protection"
+    };
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         let finalizers = metadata.entry("finalizers").or_insert(Value::Null);
         if finalizers.is_null() {
@@ -110,7 +122,9 @@ pub(super) fn check_claim(causes: &mut Causes, object: &Spot<'_>) {
     let said = resources.key("storage");
     match quantity::billionths(size.value) {
         None => causes.required(&said, ""),
-        Some(bytes) if bytes <= 0 => causes.invalid_as(&said, &quoted(size.text()), "must be greater than zero"),
+        Some(bytes) if bytes <= 0 => {
+            causes.invalid_as(&said, &quoted(size.text()), "must be greater than zero")
+        }
         Some(_) => {}
     }
     check_class_name(causes, &spec.field("storageClassName"));
@@ -149,7 +163,10 @@ pub(super) fn check_claim_update(causes: &mut Causes, new: &Spot<'_>, old: &Valu
         fields.remove("volumeName");
     }
     if bound
-        && let (Some(resources), Some(said)) = (kept.get_mut("resources"), before.pointer("/resources/requests"))
+        && let (Some(resources), Some(said)) = (
+            kept.get_mut("resources"),
+            before.pointer("/resources/requests"),
+        )
     {
         put(resources, "requests", said.clone());
     }
@@ -264,11 +281,17 @@ pub(super) fn check_volume_update(causes: &mut Causes, new: &Spot<'_>, old: &Val
     let nothing = Value::Null;
     let before = old.get("spec").unwrap_or(&nothing);
     let source = |spec: &Value| -> Vec<Value> {
-        SOURCES.iter().map(|name| spec.get(name).cloned().unwrap_or(Value::Null)).collect()
+        SOURCES
+            .iter()
+            .map(|name| spec.get(name).cloned().unwrap_or(Value::Null))
+            .collect()
     };
     if source(spec.value) != source(before) {
         let said = spec.field("persistentvolumesource");
-        causes.forbidden(&said, "spec.persistentvolumesource is immutable after creation");
+        causes.forbidden(
+            &said,
+            "spec.persistentvolumesource is immutable after creation",
+        );
     }
     let mode = new.named("volumeMode", spec.field("volumeMode").value);
     causes.unchanged(&mode, before.get("volumeMode").unwrap_or(&Value::Null));
@@ -280,7 +303,13 @@ pub(super) fn check_class(causes: &mut Causes, object: &Spot<'_>) {
     if provisioner.text().is_empty() {
         causes.required(&provisioner, "");
     } else {
-        causes.all_invalid(&provisioner, &words::qualified(&provisioner.text().to_lowercase()).iter().map(Clone::clone).collect::<Vec<_>>());
+        causes.all_invalid(
+            &provisioner,
+            &words::qualified(&provisioner.text().to_lowercase())
+                .iter()
+                .map(Clone::clone)
+                .collect::<Vec<_>>(),
+        );
     }
     let parameters = object.field("parameters");
     if parameters.entries().any(|(name, _)| name.is_empty()) {

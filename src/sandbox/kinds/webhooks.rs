@@ -64,8 +64,14 @@ fn check_hook(causes: &mut Causes, hook: &Spot<'_>) {
         causes.one_of(&effects, &["None", "NoneOnDryRun"]);
     }
     let seconds = hook.field("timeoutSeconds");
-    if seconds.int().is_some_and(|seconds| !(1..=30).contains(&seconds)) {
-        causes.invalid(&seconds, "the timeout value must be between 1 and 30 seconds");
+    if seconds
+        .int()
+        .is_some_and(|seconds| !(1..=30).contains(&seconds))
+    {
+        causes.invalid(
+            &seconds,
+            "the timeout value must be between 1 and 30 seconds",
+        );
     }
     let again = hook.field("reinvocationPolicy");
     if again.present() {
@@ -84,7 +90,10 @@ fn check_name(causes: &mut Causes, name: &Spot<'_>) {
     let wrong = words::subdomain(name.text());
     causes.all_invalid(name, &wrong);
     if wrong.is_empty() && name.text().split('.').count() < 3 {
-        causes.invalid(name, "should be a domain with at least three segments separated by dots");
+        causes.invalid(
+            name,
+            "should be a domain with at least three segments separated by dots",
+        );
     }
 }
 
@@ -107,13 +116,20 @@ fn check_versions(causes: &mut Causes, versions: &Spot<'_>) {
 }
 
 fn check_rule(causes: &mut Causes, rule: &Spot<'_>) {
-    for (field, what) in [("operations", "operations"), ("apiGroups", "API groups"), ("apiVersions", "API versions")] {
+    for (field, what) in [
+        ("operations", "operations"),
+        ("apiGroups", "API groups"),
+        ("apiVersions", "API versions"),
+    ] {
         let list = rule.field(field);
         if list.len() == 0 {
             causes.required(&list, "");
         }
         if list.len() > 1 && list.items().any(|item| item.text() == "*") {
-            causes.invalid(&list, &format!("if '*' is present, must not specify other {what}"));
+            causes.invalid(
+                &list,
+                &format!("if '*' is present, must not specify other {what}"),
+            );
         }
         for item in list.items() {
             if field == "operations" {
@@ -136,7 +152,10 @@ fn check_resources(causes: &mut Causes, resources: &Spot<'_>) {
     }
     let has = |wanted: &str| resources.items().any(|resource| resource.text() == wanted);
     if resources.len() > 1 && has("*/*") {
-        causes.invalid(resources, "if '*/*' is present, must not specify other resources");
+        causes.invalid(
+            resources,
+            "if '*/*' is present, must not specify other resources",
+        );
         return;
     }
     for resource in resources.items() {
@@ -145,13 +164,19 @@ fn check_resources(causes: &mut Causes, resources: &Spot<'_>) {
             if text.is_empty() {
                 causes.required(&resource, "");
             } else if text != "*" && has("*") {
-                causes.invalid(&resource, &format!("if '*' is present, must not specify {text}"));
+                causes.invalid(
+                    &resource,
+                    &format!("if '*' is present, must not specify {text}"),
+                );
             }
             continue;
         };
         for whole in [format!("*/{part}"), format!("{kind}/*")] {
             if whole != text && has(&whole) {
-                causes.invalid(&resource, &format!("if '{whole}' is present, must not specify {text}"));
+                causes.invalid(
+                    &resource,
+                    &format!("if '{whole}' is present, must not specify {text}"),
+                );
             }
         }
     }
@@ -183,18 +208,33 @@ fn check_url(causes: &mut Causes, url: &Spot<'_>) {
         causes.invalid_as(url, "\"\"", &format!("host must be specified{FORM}"));
     }
     if !user.is_empty() {
-        causes.invalid_as(url, &quoted(user), "user information is not permitted in the URL");
+        causes.invalid_as(
+            url,
+            &quoted(user),
+            "user information is not permitted in the URL",
+        );
     }
     if !fragment.is_empty() {
-        causes.invalid_as(url, &quoted(fragment), "fragments are not permitted in the URL");
+        causes.invalid_as(
+            url,
+            &quoted(fragment),
+            "fragments are not permitted in the URL",
+        );
     }
     if !query.is_empty() {
-        causes.invalid_as(url, &quoted(query), "query parameters are not permitted in the URL");
+        causes.invalid_as(
+            url,
+            &quoted(query),
+            "query parameters are not permitted in the URL",
+        );
     }
 }
 
 fn check_service(causes: &mut Causes, service: &Spot<'_>) {
-    for (field, why) in [("name", "service name is required"), ("namespace", "service namespace is required")] {
+    for (field, why) in [
+        ("name", "service name is required"),
+        ("namespace", "service namespace is required"),
+    ] {
         let field = service.field(field);
         if field.text().is_empty() {
             causes.required(&field, why);
@@ -235,7 +275,10 @@ pub(super) fn check_api_service(causes: &mut Causes, object: &Spot<'_>) {
     let name = metadata.field("name");
     let wanted = format!("{}.{}", version.text(), group.text());
     if name.text() != wanted {
-        causes.invalid(&name, &format!("must be `spec.version+\".\"+spec.group`: {wanted:?}"));
+        causes.invalid(
+            &name,
+            &format!("must be `spec.version+\".\"+spec.group`: {wanted:?}"),
+        );
     }
     causes.text_invalid(&version, version.text(), &words::label_1035(version.text()));
     if version.text() != "v1" || !group.text().is_empty() {
@@ -262,7 +305,10 @@ fn check_backing(causes: &mut Causes, spec: &Spot<'_>) {
             causes.invalid_as(&bundle, &shown, "local APIServices may not have a caBundle");
         }
         if open.is_true() {
-            causes.invalid(&open, "local APIServices may not have insecureSkipTLSVerify");
+            causes.invalid(
+                &open,
+                "local APIServices may not have insecureSkipTLSVerify",
+            );
         }
         return;
     }

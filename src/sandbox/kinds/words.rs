@@ -128,10 +128,7 @@ pub(super) fn port_name(name: &str) -> Wrong {
         name.contains(|c: char| c.is_ascii_lowercase()),
         "must contain at least one letter or number (a-z, 0-9)",
     );
-    unless(
-        !name.contains("--"),
-        "must not contain consecutive hyphens",
-    );
+    unless(!name.contains("--"), "must not contain consecutive hyphens");
     unless(
         !name.starts_with('-') && !name.ends_with('-'),
         "must not begin or end with a hyphen",

@@ -27,8 +27,14 @@ const STATEFUL_SET: &Table = &[
     ("spec.replicas", Int(1)),
     ("spec.revisionHistoryLimit", Int(10)),
     ("spec.volumeClaimTemplates[].apiVersion", Text("v1")),
-    ("spec.volumeClaimTemplates[].kind", Text("PersistentVolumeClaim")),
-    ("spec.volumeClaimTemplates[].spec+.volumeMode", Text("Filesystem")),
+    (
+        "spec.volumeClaimTemplates[].kind",
+        Text("PersistentVolumeClaim"),
+    ),
+    (
+        "spec.volumeClaimTemplates[].spec+.volumeMode",
+        Text("Filesystem"),
+    ),
     ("spec.volumeClaimTemplates[].status+.phase", Text("Pending")),
 ];
 
@@ -114,7 +120,9 @@ pub(super) fn create_daemon_set(object: &mut Value) {
 /// Counts a template that is another one than before.
 pub(super) fn prepare_daemon_set_update(new: &mut Value, old: &Value) {
     let annotations = old.pointer("/metadata/annotations");
-    let before = annotations.map(|annotations| text(annotations, GENERATION)).unwrap_or_default();
+    let before = annotations
+        .map(|annotations| text(annotations, GENERATION))
+        .unwrap_or_default();
     let before: i64 = before.parse().unwrap_or(0);
     let changed = new.pointer("/spec/template") != old.pointer("/spec/template");
     generation(new, Some(before + i64::from(changed)));
@@ -122,13 +130,18 @@ pub(super) fn prepare_daemon_set_update(new: &mut Value, old: &Value) {
 
 /// Adds defaults to a ReplicationController, which selects what its template says.
 pub(super) fn default_replication_controller(object: &mut Value) {
-    let template = object.pointer("/spec/template").is_some_and(Value::is_object);
+    let template = object
+        .pointer("/spec/template")
+        .is_some_and(Value::is_object);
     if template {
         default_template(object);
     }
     add(object, REPLICAS);
     let template = object.pointer("/spec/template/metadata/labels");
-    let Some(labels) = template.and_then(Value::as_object).filter(|labels| !labels.is_empty()) else {
+    let Some(labels) = template
+        .and_then(Value::as_object)
+        .filter(|labels| !labels.is_empty())
+    else {
         return;
     };
     let labels = Value::Object(labels.clone());
@@ -232,7 +245,9 @@ pub(super) fn check_replication_controller(causes: &mut Causes, object: &Spot<'_
     }
     let metadata = template.field("metadata");
     let labels = metadata.field("labels");
-    let selected = selector.entries().all(|(key, value)| labels.value.get(key) == Some(value.value));
+    let selected = selector
+        .entries()
+        .all(|(key, value)| labels.value.get(key) == Some(value.value));
     if selector.len() > 0 && !selected {
         causes.invalid_as(
             &labels,
@@ -249,7 +264,9 @@ pub(super) fn check_stateful_set_update(causes: &mut Causes, new: &Spot<'_>, old
     let rest = |spec: &Value| {
         let mut spec = spec.clone();
         if let Some(fields) = spec.as_object_mut() {
-            fields.retain(|field, _| !matches!(field.as_str(), "replicas" | "template" | "updateStrategy"));
+            fields.retain(|field, _| {
+                !matches!(field.as_str(), "replicas" | "template" | "updateStrategy")
+            });
         }
         spec
     };

@@ -1,9 +1,10 @@
 //! Who manages what after a write that is no server-side apply.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::compare::compare;
 use super::managers::{self, Entry, Operation};
+use super::schema::{Node, NodeId, Schema};
 use super::set::FieldSet;
 use super::shape::Type;
 use super::stripped::strip;
@@ -28,8 +29,8 @@ pub fn update(before: Option<&Value>, after: &mut Value, typed: &Typed<'_>, by: 
         return managers::put(after, Vec::new());
     }
 
-    let new = empty();
-    let mut changes = compare(Type::root(typed), Some(before.unwrap_or(&new)), Some(after));
+    let new = empty(typed.schema, typed.root);
+    let mut changes = compare(Type::root(typed), before.or(Some(&new)), Some(after));
     for set in [
         &mut changes.added,
         &mut changes.modified,
@@ -54,12 +55,25 @@ pub fn update(before: Option<&Value>, after: &mut Value, typed: &Typed<'_>, by: 
 
 /// All fields of an object that somebody could manage.
 pub(super) fn everything(object: &Value, typed: &Typed<'_>) -> FieldSet {
-    let mut set = compare(Type::root(typed), Some(&empty()), Some(object)).added;
+    let new = empty(typed.schema, typed.root);
+    let mut set = compare(Type::root(typed), Some(&new), Some(object)).added;
     strip(&mut set);
     set
 }
 
-/// An object with nothing in it.
-fn empty() -> Value {
-    json!({ "metadata": {} })
+/// An object with nothing in it but what is never absent, which nobody manages.
+fn empty(schema: &Schema, id: NodeId) -> Value {
+    let mut object = Map::new();
+    if let (Node::Struct(kind), Some(about)) = (schema.node(id), schema.about(id)) {
+        for name in &about.always {
+            if let Some(field) = kind.fields.get(name) {
+                let value = match schema.node(field.node) {
+                    Node::Struct(_) => empty(schema, field.node),
+                    _ => Value::Null,
+                };
+                object.insert(name.to_string(), value);
+            }
+        }
+    }
+    object.into()
 }

@@ -29,11 +29,16 @@ pub fn of(object: &Value, scale: &Scale) -> Value {
     if let Some(selector) = selector.map(selector_text).filter(|text| !text.is_empty()) {
         status.insert("selector".to_owned(), selector.into());
     }
+    let mut spec = Map::new();
+    let wanted = number(&scale.spec_replicas);
+    if wanted != 0 {
+        spec.insert("replicas".to_owned(), wanted.into());
+    }
     json!({
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
         "metadata": kept,
-        "spec": { "replicas": number(&scale.spec_replicas) },
+        "spec": spec,
         "status": status,
     })
 }

@@ -5,6 +5,8 @@ pub mod discovery;
 pub mod generate;
 mod kind;
 pub mod openapi;
+mod parts;
+pub mod protobuf;
 mod read;
 mod registry;
 pub mod table;

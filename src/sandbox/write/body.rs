@@ -1,13 +1,15 @@
 //! Reading the object that was sent.
 
-use serde_json::{Map, Value};
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Map, Value, json};
 
 use super::key::Write;
 use super::metadata::{metadata, text};
 use crate::sandbox::crd;
-use crate::sandbox::error::ApiError;
+use crate::sandbox::error::{ApiError, Cause};
 use crate::sandbox::kinds;
-use crate::sandbox::types::{self, Origin};
+use crate::sandbox::types::{self, Kind, Origin};
 
 /// Checks that an object is of the kind of the path, and says so in it where it says nothing itself.
 pub(super) fn identify(write: &Write<'_>, object: &mut Value) -> Result<(), ApiError> {
@@ -20,20 +22,19 @@ pub(super) fn identify(write: &Write<'_>, object: &mut Value) -> Result<(), ApiE
     let said_kind = text(object, "kind").to_owned();
     let said_version = text(object, "apiVersion").to_owned();
     let version = said_version.rsplit('/').next().unwrap_or_default();
-    if write.custom() && (said_kind.is_empty() || said_version.is_empty()) {
-        let (path, version) = (
-            &write.kind.version,
-            if said_kind.is_empty() {
-                "Kind"
-            } else {
-                "apiVersion"
-            },
-        );
+    let missing = [("Kind", &said_kind), ("apiVersion", &said_version)];
+    if let Some((field, _)) = missing.iter().find(|(_, said)| said.is_empty())
+        && write.custom()
+    {
         return Err(ApiError::bad_request(format!(
-            "{kind} in version {path:?} cannot be handled as a {kind}: unmarshalerDecoder: Object '{version}' is missing in '{object}'"
+            "{kind} in version {:?} cannot be handled as a {kind}: unmarshalerDecoder: Object '{field}' is missing in '{object}'",
+            write.kind.version
         )));
     }
     if !said_kind.is_empty() && said_kind != *kind {
+        if write.custom() {
+            return Err(other_kind(write, object));
+        }
         return Err(ApiError::bad_request(format!(
             "{said_kind} in version {version:?} cannot be handled as a {kind}: converting ({version}.{said_kind}) to ({}.{kind}): unknown conversion",
             match write.kind.group.as_str() {
@@ -50,6 +51,18 @@ pub(super) fn identify(write: &Write<'_>, object: &mut Value) -> Result<(), ApiE
     }
     name_kind(write, object);
     Ok(())
+}
+
+/// 422 for an object that says it is of another kind than that of its definition.
+pub(super) fn other_kind(write: &Write<'_>, object: &Value) -> ApiError {
+    let said = text(object, "kind");
+    let cause = Cause {
+        reason: "FieldValueInvalid",
+        message: format!("Invalid value: {said:?}: must be {}", write.kind.kind),
+        field: "kind".to_owned(),
+    };
+    let name = text(metadata(object), "name");
+    ApiError::invalid(&write.kind.group, said, name, vec![cause])
 }
 
 /// Says in an object of what kind it is, and gives it metadata.
@@ -102,6 +115,7 @@ pub(super) fn read(write: &Write<'_>, object: &mut Value) -> Result<Unknown, Str
             Ok(unknown)
         }
         Origin::Custom(_) => {
+            read_metadata(write, object)?;
             let unknown = crd::prune(write.kind, object);
             crd::default(write.kind, object);
             Ok(unknown)
@@ -110,13 +124,42 @@ pub(super) fn read(write: &Write<'_>, object: &mut Value) -> Result<Unknown, Str
     }
 }
 
+/// Reads the metadata of a custom object, which is of the same type as that of any other.
+fn read_metadata(write: &Write<'_>, object: &mut Value) -> Result<(), String> {
+    static ANY: LazyLock<Option<Arc<Kind>>> =
+        LazyLock::new(|| types::built_in().of("v1", "ConfigMap").cloned());
+    let (Some(any), Some(metadata)) = (&*ANY, object.get_mut("metadata")) else {
+        return Ok(());
+    };
+    let mut alone = json!({ "metadata": metadata.take() });
+    let read = types::read(any, &mut alone);
+    if let Some(read) = alone.get_mut("metadata") {
+        *metadata = read.take();
+    }
+    let Kind { kind, version, .. } = &**write.kind;
+    read.map(drop).map_err(|why| {
+        let why = why
+            .split_once(" as a ConfigMap: ")
+            .map_or(&*why, |(_, why)| why);
+        format!("{kind} in version {version:?} cannot be handled as a {kind}: {why}")
+    })
+}
+
 /// The kind of CustomResourceDefinitions.
 pub(super) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
-/// Reads what was sent whole, by `POST` or `PUT`; unknown fields are told, or refused, as `fieldValidation` wants it.
+/// Reads what was sent whole, by `POST` or `PUT`, without the status that it cannot set; unknown fields are told, or refused,
+/// as `fieldValidation` wants it.
 pub(super) fn decode(write: &mut Write<'_>) -> Result<Value, ApiError> {
     let mut object = write.request.body.clone();
     identify(write, &mut object)?;
+    if write.kind.status
+        && write.subresource().is_empty()
+        && !kinds::keeps_status(write.kind)
+        && let Some(fields) = object.as_object_mut()
+    {
+        fields.remove("status");
+    }
     let kind = write.kind.clone();
     let (kind, version) = (&kind.kind, &kind.version);
     let handled = |why: &str| {

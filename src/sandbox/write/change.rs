@@ -19,7 +19,7 @@ const MODIFIED: &str =
     "the object has been modified; please apply your changes to the latest version and try again";
 
 /// Kinds of Kubernetes whose objects are only replaced by who knows their version.
-const VERSIONED: [&str; 12] = [
+const VERSIONED: [&str; 10] = [
     "apiservices.apiregistration.k8s.io",
     "csidrivers.storage.k8s.io",
     "csinodes.storage.k8s.io",
@@ -27,9 +27,7 @@ const VERSIONED: [&str; 12] = [
     "leases.coordination.k8s.io",
     "mutatingwebhookconfigurations.admissionregistration.k8s.io",
     "poddisruptionbudgets.policy",
-    "replicasets.apps",
     "runtimeclasses.node.k8s.io",
-    "statefulsets.apps",
     "validatingwebhookconfigurations.admissionregistration.k8s.io",
     "volumeattachments.storage.k8s.io",
 ];
@@ -138,7 +136,18 @@ fn keep_all_but_status(write: &Write<'_>, old: &Map<String, Value>, new: &mut Ma
             new.insert(field.clone(), value.clone());
         }
     }
-    if write.custom() {
+    if !write.custom() {
+        let kept = match &*write.key.resource {
+            "deployments.apps" => "labels",
+            "pods" => "ownerReferences",
+            _ => return,
+        };
+        let old = old.get("metadata").and_then(Value::as_object);
+        let new = new.get_mut("metadata").and_then(Value::as_object_mut);
+        if let (Some(old), Some(new)) = (old, new) {
+            keep_field(kept, old, new);
+        }
+    } else {
         let managed = new
             .get_mut("metadata")
             .and_then(Value::as_object_mut)

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::body;
+use super::body::{self, DEFINITIONS};
+use super::definitions;
 use super::key::Write;
 use super::lifecycle;
 use super::managed;
@@ -45,7 +46,12 @@ pub(super) fn admit(
     metadata::name(&mut object);
     text(metadata(&object), "name").clone_into(&mut write.key.name);
     auth::check_escalation(state, write.request, &object, None)?;
-    kinds::prepare_create(state, write.kind, &mut object)?;
+    if !write.custom() {
+        kinds::prepare_create(state, write.kind, &mut object)?;
+    }
+    if &*write.key.resource == DEFINITIONS {
+        definitions::begin(&mut object);
+    }
     let causes = rules::new(write, &object);
     if !causes.is_empty() {
         let Write { kind, key, .. } = write;
@@ -56,13 +62,13 @@ pub(super) fn admit(
             causes,
         ));
     }
-    if state.store.get(&write.key).is_some() {
+    if let Some(known) = state.store.get(&write.key) {
         let Write { kind, key, .. } = write;
-        return Err(ApiError::already_exists(
-            &kind.group,
-            &kind.plural,
-            &key.name,
-        ));
+        let mut error = ApiError::already_exists(&kind.group, &kind.plural, &key.name);
+        if metadata(known).get("deletionTimestamp").is_some() {
+            error.message = format!("object is being deleted: {}", error.message);
+        }
+        return Err(error);
     }
     if write.request.dry_run() {
         return Ok(Arc::new(object));

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::body::DEFINITIONS;
+use super::definitions;
 use super::key::Write;
 use super::lifecycle;
 use super::metadata::{self, metadata, text};
@@ -17,16 +19,18 @@ pub(super) use self::options::Options;
 use self::options::Propagation;
 
 /// Kinds whose deletion is answered with the object.
-const TELLING: [&str; 9] = [
+const TELLING: [&str; 11] = [
+    "csidrivers.storage.k8s.io",
+    "csinodes.storage.k8s.io",
     "namespaces",
     "persistentvolumeclaims",
     "persistentvolumes",
     "pods",
     "podtemplates",
-    "replicationcontrollers",
     "resourcequotas",
     "serviceaccounts",
-    "services",
+    "storageclasses.storage.k8s.io",
+    "volumeattachments.storage.k8s.io",
 ];
 
 /// Finalizers that the garbage collector takes away.
@@ -62,7 +66,10 @@ pub(super) fn one(
     } else {
         let grace = options.grace(write, &old);
         finalizers(write, options, &mut new);
-        if grace > 0 || metadata(&new).get("finalizers").is_some() {
+        if &*write.key.resource == DEFINITIONS {
+            definitions::leave(&mut new);
+        }
+        if grace > 0 || waits(&old) || metadata(&new).get("finalizers").is_some() {
             mark(&mut new, grace, &write.now);
         }
     }
@@ -73,13 +80,23 @@ pub(super) fn one(
         if dry || *old == new {
             return Ok(Arc::new(new));
         }
-        return Ok(state.store.put(write.key.clone(), new));
+        let told = state.store.put(write.key.clone(), new);
+        if &*write.key.resource == DEFINITIONS {
+            definitions::empty(state, &write.key.name, &write.now);
+        }
+        return Ok(told);
     }
     if !dry {
         state.store.remove(&write.key);
         lifecycle::gone(state, &write.key);
     }
     Ok(Arc::new(answer(write, new)))
+}
+
+/// Whether an object has time left that was given to it before.
+fn waits(object: &Value) -> bool {
+    let left = metadata(object).get("deletionGracePeriodSeconds");
+    left.and_then(Value::as_i64).unwrap_or(0) > 0
 }
 
 /// Sets a Namespace on its way out: its controller empties it and takes its finalizers away.
@@ -128,7 +145,7 @@ fn set_finalizers(object: &mut Value, finalizers: Vec<Value>) {
 }
 
 /// Says in an object until when it may take to go.
-fn mark(object: &mut Value, grace: i64, now: &str) {
+pub(super) fn mark(object: &mut Value, grace: i64, now: &str) {
     let given = metadata(object).get("deletionGracePeriodSeconds");
     let given = given.and_then(Value::as_i64);
     let known = text(metadata(object), "deletionTimestamp");
@@ -165,9 +182,8 @@ fn stays(key: &Key, object: &Value) -> bool {
         let list = list.and_then(Value::as_array);
         list.is_some_and(|list| !list.is_empty())
     };
-    let grace = metadata.get("deletionGracePeriodSeconds");
     full(metadata.get("finalizers"))
-        || grace.and_then(Value::as_i64).unwrap_or(0) > 0
+        || waits(object)
         || &*key.resource == "namespaces" && full(object.pointer("/spec/finalizers"))
 }
 

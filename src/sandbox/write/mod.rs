@@ -5,6 +5,7 @@ mod body;
 mod change;
 mod collection;
 mod create;
+mod definitions;
 mod delete;
 mod finalizers;
 mod key;

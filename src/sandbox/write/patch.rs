@@ -77,6 +77,10 @@ pub(super) fn patched(
         };
         ApiError::invalid("", "", "", vec![cause])
     };
+    let said = text(&new, "kind");
+    if write.custom() && !said.is_empty() && said != write.kind.kind {
+        return Err(body::other_kind(write, &new));
+    }
     if let Some(why) = stranger(write, &new) {
         return Err(unread(&new, &why));
     }

@@ -16,7 +16,7 @@ use crate::sandbox::patch as patches;
 use crate::sandbox::read::scale;
 use crate::sandbox::request::{PatchType, Verb};
 use crate::sandbox::state::State;
-use crate::sandbox::types::Scale;
+use crate::sandbox::types::{Kind, Scale};
 
 const VERSION: &str = "autoscaling/v1";
 
@@ -117,15 +117,34 @@ fn replicas(write: &Write<'_>, scale: &Value) -> Result<i64, ApiError> {
         )
     })?;
     if replicas < 0 {
-        let cause = Cause {
-            reason: "FieldValueInvalid",
-            message: format!("Invalid value: {replicas}: must be greater than or equal to 0"),
-            field: "spec.replicas".to_owned(),
-        };
-        let name = text(metadata(scale), "name");
-        return Err(ApiError::invalid("autoscaling", "Scale", name, vec![cause]));
+        return Err(negative(write, scale, replicas));
     }
     Ok(replicas)
+}
+
+fn negative(write: &Write<'_>, scale: &Value, replicas: i64) -> ApiError {
+    let Kind {
+        group,
+        kind,
+        scale: paths,
+        ..
+    } = &**write.kind;
+    let cause = |field: &str, why: &str| Cause {
+        reason: "FieldValueInvalid",
+        message: format!("Invalid value: {replicas}: {why}"),
+        field: field.to_owned(),
+    };
+    let name = text(metadata(scale), "name");
+    match paths {
+        Some(paths) if write.custom() => {
+            let cause = cause(&paths.spec_replicas, "should be a non-negative integer");
+            ApiError::invalid(group, kind, name, vec![cause])
+        }
+        _ => {
+            let cause = cause("spec.replicas", "must be greater than or equal to 0");
+            ApiError::invalid("autoscaling", "Scale", name, vec![cause])
+        }
+    }
 }
 
 /// Sets the value at a JSON path such as `.spec.replicas`.

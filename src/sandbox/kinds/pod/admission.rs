@@ -23,7 +23,11 @@ pub(in super::super) fn create(state: &State, pod: &mut Value) -> Result<(), Api
         prioritize(state, spec).map_err(forbid)?;
         run(state, spec).map_err(forbid)?;
     }
-    put(pod, "status", json!({ "phase": "Pending", "qosClass": quality }));
+    put(
+        pod,
+        "status",
+        json!({ "phase": "Pending", "qosClass": quality }),
+    );
     Ok(())
 }
 
@@ -76,7 +80,10 @@ fn tolerate(spec: &mut Value) {
     let Some(tolerations) = tolerations.as_array_mut() else {
         return;
     };
-    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+    for key in [
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+    ] {
         let says = |toleration: &Value| {
             let said = text(toleration, "key");
             let effect = text(toleration, "effect");
@@ -94,7 +101,10 @@ fn tolerate(spec: &mut Value) {
 fn prioritize(state: &State, spec: &mut Value) -> Result<(), String> {
     let class = match text(spec, "priorityClassName") {
         "" => default_class(state),
-        name => Some(named_class(state, name).ok_or(format!("no PriorityClass with name {name} was found"))?),
+        name => Some(
+            named_class(state, name)
+                .ok_or(format!("no PriorityClass with name {name} was found"))?,
+        ),
     };
     let (name, priority, preemption) = class.unwrap_or_default();
     let preemption = match preemption.as_str() {
@@ -133,7 +143,11 @@ fn class(class: &Value) -> Class {
     let name = class.pointer("/metadata/name").and_then(Value::as_str);
     let value = class.get("value").and_then(Value::as_i64);
     let preemption = text(class, "preemptionPolicy").to_owned();
-    (name.unwrap_or_default().to_owned(), value.unwrap_or(0), preemption)
+    (
+        name.unwrap_or_default().to_owned(),
+        value.unwrap_or(0),
+        preemption,
+    )
 }
 
 fn named_class(state: &State, name: &str) -> Option<Class> {

@@ -58,7 +58,10 @@ fn check_node_term(causes: &mut Causes, term: &Spot<'_>) {
         let (operator, values) = (expression.field("operator"), expression.field("values"));
         match operator.text() {
             "In" | "NotIn" if values.len() == 0 => {
-                causes.required(&values, "must be specified when `operator` is 'In' or 'NotIn'");
+                causes.required(
+                    &values,
+                    "must be specified when `operator` is 'In' or 'NotIn'",
+                );
             }
             "Exists" | "DoesNotExist" if values.len() > 0 => causes.forbidden(
                 &values,

@@ -14,7 +14,7 @@ pub(super) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 type Open = BTreeSet<String>;
 
 /// What is wrong with all containers of a pod.
-pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
+pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>, volumes: &BTreeSet<String>) {
     let containers = spec.field("containers");
     if containers.len() == 0 {
         causes.required(&containers, "");
@@ -23,15 +23,20 @@ pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
     let mut open = Open::new();
     for container in containers.items() {
         check_name(causes, &container, &mut names);
-        check_one(causes, &container, spec);
+        check_one(causes, &container, volumes);
         check_open(causes, &container, &mut open);
     }
     let first = spec.field("initContainers");
     for container in first.items() {
         check_name(causes, &container, &mut names);
-        check_one(causes, &container, spec);
+        check_one(causes, &container, volumes);
         check_open(causes, &container, &mut Open::new());
-        for field in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
+        for field in [
+            "lifecycle",
+            "livenessProbe",
+            "readinessProbe",
+            "startupProbe",
+        ] {
             let field = container.field(field);
             if field.present() {
                 causes.invalid(&field, "must not be set for init containers");
@@ -42,6 +47,19 @@ pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
         for containers in [&containers, &first] {
             for container in containers.items() {
                 check_host_network(causes, &container);
+            }
+        }
+    }
+}
+
+/// What is wrong with the containers of a pod, though not with those of templates.
+pub(super) fn check_images(causes: &mut Causes, spec: &Spot<'_>) {
+    for list in ["containers", "initContainers"] {
+        let list = spec.field(list);
+        for container in list.items() {
+            let image = container.field("image");
+            if image.text().trim() != image.text() {
+                causes.invalid(&image, "must not have leading or trailing whitespace");
             }
         }
     }
@@ -61,13 +79,10 @@ fn check_name<'a>(causes: &mut Causes, container: &Spot<'a>, names: &mut BTreeSe
     }
 }
 
-fn check_one(causes: &mut Causes, container: &Spot<'_>, spec: &Spot<'_>) {
+fn check_one(causes: &mut Causes, container: &Spot<'_>, volumes: &BTreeSet<String>) {
     let image = container.field("image");
     if image.text().is_empty() {
         causes.required(&image, "");
-    }
-    if image.text().trim() != image.text() {
-        causes.invalid(&image, "must not have leading or trailing whitespace");
     }
     probe::check_lifecycle(causes, &container.field("lifecycle"));
     for name in ["livenessProbe", "startupProbe", "readinessProbe"] {
@@ -80,11 +95,15 @@ fn check_one(causes: &mut Causes, container: &Spot<'_>, spec: &Spot<'_>) {
     }
     let policy = container.field("terminationMessagePolicy");
     if !matches!(policy.text(), "File" | "FallbackToLogsOnError") {
-        causes.invalid_as(&policy, &quoted(policy.text()), "must be 'File' or 'FallbackToLogsOnError'");
+        causes.invalid_as(
+            &policy,
+            &quoted(policy.text()),
+            "must be 'File' or 'FallbackToLogsOnError'",
+        );
     }
     check_ports(causes, &container.field("ports"));
     env::check(causes, container);
-    volume::check_mounts(causes, container, spec);
+    volume::check_mounts(causes, container, volumes);
     causes.one_of(
         &container.field("imagePullPolicy"),
         &["Always", "IfNotPresent", "Never"],

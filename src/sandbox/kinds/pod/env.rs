@@ -83,7 +83,9 @@ fn check_source(causes: &mut Causes, from: &Spot<'_>, said: bool) {
         }
     }
     let why = match count {
-        0 => "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`",
+        0 => {
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
+        }
         _ if said => "may not be specified when `value` is not empty",
         1 => return,
         _ => "may not have more than one field specified at a time",
@@ -104,18 +106,29 @@ pub(super) fn check_field(causes: &mut Causes, reference: &Spot<'_>, fields: &[&
         causes.required(&path, "");
         return;
     }
-    if let Some((field, key)) = text.strip_suffix("']").and_then(|text| text.split_once("['")) {
+    if let Some((field, key)) = text
+        .strip_suffix("']")
+        .and_then(|text| text.split_once("['"))
+    {
         match field {
             "metadata.annotations" => {
                 causes.text_invalid(reference, key, &words::qualified(&key.to_lowercase()));
             }
             "metadata.labels" => causes.text_invalid(reference, key, &words::qualified(key)),
-            _ => causes.invalid(&path, &format!("error converting fieldPath: field label does not support subscript: {text}")),
+            _ => causes.invalid(
+                &path,
+                &format!(
+                    "error converting fieldPath: field label does not support subscript: {text}"
+                ),
+            ),
         }
         return;
     }
     if version.text() != "v1" {
-        let why = format!("error converting fieldPath: unsupported pod version: {}", version.text());
+        let why = format!(
+            "error converting fieldPath: unsupported pod version: {}",
+            version.text()
+        );
         causes.invalid(&path, &why);
         return;
     }
@@ -135,9 +148,7 @@ pub(super) fn check_resource(causes: &mut Causes, reference: &Spot<'_>, volume: 
         causes.required(&container, "");
     } else if resource.text().is_empty() {
         causes.required(&resource, "");
-    } else if !RESOURCES.contains(&resource.text())
-        && !resource.text().contains(".hugepages-")
-    {
+    } else if !RESOURCES.contains(&resource.text()) && !resource.text().contains(".hugepages-") {
         causes.one_of(&resource, &RESOURCES);
     }
     let divisor = reference.field("divisor");
@@ -176,8 +187,16 @@ fn check_all_from(causes: &mut Causes, source: &Spot<'_>, all: &Spot<'_>) {
         }
     }
     match count {
-        0 => causes.invalid_as(all, "\"\"", "must specify one of: `configMapRef` or `secretRef`"),
+        0 => causes.invalid_as(
+            all,
+            "\"\"",
+            "must specify one of: `configMapRef` or `secretRef`",
+        ),
         1 => {}
-        _ => causes.invalid_as(all, "\"\"", "may not have more than one field specified at a time"),
+        _ => causes.invalid_as(
+            all,
+            "\"\"",
+            "may not have more than one field specified at a time",
+        ),
     }
 }

@@ -20,9 +20,8 @@ fn is_repository(name: &str) -> bool {
         _ => name,
     };
     let is_part = |part: &str| {
-        let within = |c: char| {
-            c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-')
-        };
+        let within =
+            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
         !part.is_empty()
             && part.chars().all(within)
             && !part.starts_with(['.', '_', '-'])

@@ -81,7 +81,11 @@ fn check_request(causes: &mut Causes, requests: &Spot<'_>, limits: &Spot<'_>, na
     if !overcommits && wanted != most {
         causes.invalid_as(requests, &shown, &format!("must be equal to {name} limit"));
     } else if overcommits && wanted > most {
-        causes.invalid_as(requests, &shown, &format!("must be less than or equal to {name} limit"));
+        causes.invalid_as(
+            requests,
+            &shown,
+            &format!("must be less than or equal to {name} limit"),
+        );
     }
 }
 
@@ -100,9 +104,17 @@ fn check_resource_name(causes: &mut Causes, spot: &Spot<'_>, name: &str) {
         return;
     }
     if !ELSEWHERE.contains(&name) {
-        causes.invalid_as(spot, &quoted(name), "must be a standard resource type or fully qualified");
+        causes.invalid_as(
+            spot,
+            &quoted(name),
+            "must be a standard resource type or fully qualified",
+        );
     }
-    causes.invalid_as(spot, &quoted(name), "must be a standard resource for containers");
+    causes.invalid_as(
+        spot,
+        &quoted(name),
+        "must be a standard resource for containers",
+    );
 }
 
 /// Says that a quantity is below zero.
@@ -133,11 +145,14 @@ pub(super) fn divisors(resource: &str, divisor: &Value) -> Option<String> {
         _ => return None,
     };
     let size = size(divisor).unwrap_or(0);
-    let sizes = allowed.iter().map(|text| quantity::billionths(&Value::from(*text)));
+    let sizes = allowed
+        .iter()
+        .map(|text| quantity::billionths(&Value::from(*text)));
     let good = size == 0 || sizes.flatten().any(|allowed| allowed == size);
     let listed = match name {
         "cpu" => "1m and 1".to_owned(),
         _ => allowed.join(", "),
     };
-    (!good).then(|| format!("only divisor's values {listed} are supported with the {name} resource"))
+    (!good)
+        .then(|| format!("only divisor's values {listed} are supported with the {name} resource"))
 }

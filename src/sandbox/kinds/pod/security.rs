@@ -13,8 +13,14 @@ pub(super) fn check_pod(causes: &mut Causes, spec: &Spot<'_>) {
         check_id(causes, &group);
     }
     if spec.field("shareProcessNamespace").is_true() && spec.field("hostPID").is_true() {
-        let shared = context.named("shareProcessNamespace", spec.field("shareProcessNamespace").value);
-        causes.invalid(&shared, "ShareProcessNamespace and HostPID cannot both be enabled");
+        let shared = context.named(
+            "shareProcessNamespace",
+            spec.field("shareProcessNamespace").value,
+        );
+        causes.invalid(
+            &shared,
+            "ShareProcessNamespace and HostPID cannot both be enabled",
+        );
     }
     check_sysctls(causes, &context.field("sysctls"));
     let policy = context.field("fsGroupChangePolicy");
@@ -41,7 +47,10 @@ pub(super) fn check_container(causes: &mut Causes, context: &Spot<'_>) {
         }
         let capabilities = context.field("capabilities");
         let added = capabilities.field("add");
-        if added.items().any(|capability| capability.text() == "CAP_SYS_ADMIN") {
+        if added
+            .items()
+            .any(|capability| capability.text() == "CAP_SYS_ADMIN")
+        {
             causes.invalid(
                 context,
                 "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN",

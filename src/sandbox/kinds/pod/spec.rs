@@ -15,7 +15,10 @@ pub(in super::super) fn check_template(causes: &mut Causes, template: &Spot<'_>)
     check(causes, &spec);
     let ephemeral = spec.field("ephemeralContainers");
     if ephemeral.len() > 0 {
-        causes.forbidden(&ephemeral, "ephemeral containers not allowed in pod template");
+        causes.forbidden(
+            &ephemeral,
+            "ephemeral containers not allowed in pod template",
+        );
     }
 }
 
@@ -29,6 +32,13 @@ pub(in super::super) fn check_template_metadata(causes: &mut Causes, template: &
     labels::check_annotations(causes, &said);
 }
 
+/// What is wrong with a pod.
+pub(in super::super) fn check_pod(causes: &mut Causes, pod: &Spot<'_>) {
+    let spec = pod.field("spec");
+    check(causes, &spec);
+    container::check_images(causes, &spec);
+}
+
 /// What is wrong with a new pod besides.
 pub(in super::super) fn check_new(causes: &mut Causes, pod: &Spot<'_>) {
     let spec = pod.field("spec");
@@ -38,11 +48,14 @@ pub(in super::super) fn check_new(causes: &mut Causes, pod: &Spot<'_>) {
     }
 }
 
-/// What is wrong with a pod's spec.
-pub(in super::super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
-    volume::check(causes, spec);
-    container::check(causes, spec);
-    causes.one_of(&spec.field("restartPolicy"), &["Always", "OnFailure", "Never"]);
+/// What is wrong with a pod's spec, be it a pod's or a template's.
+fn check(causes: &mut Causes, spec: &Spot<'_>) {
+    let volumes = volume::check(causes, spec);
+    container::check(causes, spec, &volumes);
+    causes.one_of(
+        &spec.field("restartPolicy"),
+        &["Always", "OnFailure", "Never"],
+    );
     let policy = spec.field("dnsPolicy");
     causes.one_of(
         &policy,
@@ -55,7 +68,11 @@ pub(in super::super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
     let gates = spec.field("readinessGates");
     for gate in gates.items() {
         let condition = gate.field("conditionType");
-        causes.text_invalid(&condition, condition.text(), &words::qualified(condition.text()));
+        causes.text_invalid(
+            &condition,
+            condition.text(),
+            &words::qualified(condition.text()),
+        );
     }
     scheduling::check_spreading(causes, &spec.field("topologySpreadConstraints"));
     check_names(causes, spec);
@@ -96,7 +113,10 @@ fn check_dns(causes: &mut Causes, config: &Spot<'_>, policy: &str) {
             return;
         }
         if servers.len() == 0 {
-            causes.required(&servers, "must provide at least one DNS nameserver when `dnsPolicy` is None");
+            causes.required(
+                &servers,
+                "must provide at least one DNS nameserver when `dnsPolicy` is None",
+            );
             return;
         }
     }
@@ -111,7 +131,11 @@ fn check_dns(causes: &mut Causes, config: &Spot<'_>, policy: &str) {
     let searches = config.field("searches");
     let texts: Vec<&str> = searches.items().map(|search| search.text()).collect();
     if texts.len() > 6 {
-        causes.invalid_as(&searches, &texts_shown(&texts), "must not have more than 6 search paths");
+        causes.invalid_as(
+            &searches,
+            &texts_shown(&texts),
+            "must not have more than 6 search paths",
+        );
     }
     for search in searches.items() {
         let name = search.text().strip_suffix('.').unwrap_or(search.text());

@@ -49,7 +49,10 @@ fn check_deadline(causes: &mut Causes, spec: &Spot<'_>, old: &Value) {
             causes.invalid(&deadline, "must be less than or equal to previous value");
         }
         (None, Some(_)) => {
-            causes.invalid(&deadline, "must not update from a positive integer to nil value");
+            causes.invalid(
+                &deadline,
+                "must not update from a positive integer to nil value",
+            );
         }
         _ => {}
     }

@@ -175,19 +175,32 @@ fn check_projected(causes: &mut Causes, projected: &Spot<'_>, account: bool) {
     let sources = projected.field("sources");
     let mut paths: Vec<String> = Vec::new();
     for source in sources.items() {
-        for (name, part) in [("secret", "name"), ("configMap", "name")] {
+        let parts = ["secret", "configMap", "downwardAPI", "serviceAccountToken"];
+        if parts
+            .iter()
+            .filter(|part| source.field(part).present())
+            .count()
+            > 1
+        {
+            causes.forbidden(&source, "may not specify more than 1 volume type");
+        }
+        for name in ["secret", "configMap"] {
             let spot = source.field(name);
             if spot.absent() {
                 continue;
             }
-            require(causes, &spot.field(part));
+            require(causes, &spot.field("name"));
             let items = spot.field("items");
             let owner = spot.field("name");
             for item in items.items() {
                 check_file(causes, &item);
                 let path = item.field("path").text().to_owned();
                 if paths.contains(&path) {
-                    causes.invalid_as(projected, &quoted(owner.text()), "conflicting duplicate paths");
+                    causes.invalid_as(
+                        projected,
+                        &quoted(owner.text()),
+                        "conflicting duplicate paths",
+                    );
                 } else if !path.is_empty() {
                     paths.push(path);
                 }
@@ -211,13 +224,19 @@ fn check_token(causes: &mut Causes, projected: &Spot<'_>, token: &Spot<'_>, acco
     }
     require(causes, &projected.named("path", token.field("path").value));
     if !account {
-        causes.forbidden(token, "must not be specified when serviceAccountName is not set");
+        causes.forbidden(
+            token,
+            "must not be specified when serviceAccountName is not set",
+        );
     }
 }
 
 fn check_mode(causes: &mut Causes, mode: &Spot<'_>) {
     if mode.int().is_some_and(|mode| !(0..=0o777).contains(&mode)) {
-        causes.invalid(mode, "must be a number between 0 and 0777 (octal), both inclusive");
+        causes.invalid(
+            mode,
+            "must be a number between 0 and 0777 (octal), both inclusive",
+        );
     }
 }
 

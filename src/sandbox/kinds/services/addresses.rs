@@ -35,7 +35,11 @@ pub(in super::super) fn allocate_update(
 /// The address and the ports that a Service has.
 fn had(service: &Value) -> (&str, Vec<Option<i64>>) {
     let spec = service.get("spec").unwrap_or(&Value::Null);
-    let ports = spec.get("ports").and_then(Value::as_array).into_iter().flatten();
+    let ports = spec
+        .get("ports")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     let number = |value: &Value, field| value.get(field).and_then(Value::as_i64);
     let health = number(spec, "healthCheckNodePort");
     let ports = ports.map(|port| number(port, "nodePort")).chain([health]);
@@ -111,9 +115,15 @@ impl Taken {
             };
             let address = text(spec, "clusterIP").parse::<Ipv4Addr>();
             taken.addresses.extend(address.map(u32::from));
-            let ports = spec.get("ports").and_then(Value::as_array).into_iter().flatten();
+            let ports = spec
+                .get("ports")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten();
             let number = |value: &Value, field| value.get(field).and_then(Value::as_i64);
-            taken.ports.extend(ports.filter_map(|port| number(port, "nodePort")));
+            taken
+                .ports
+                .extend(ports.filter_map(|port| number(port, "nodePort")));
             taken.ports.extend(number(spec, "healthCheckNodePort"));
         }
         taken
@@ -162,9 +172,13 @@ impl Taken {
         let start = fastrand::u32(..ADDRESSES);
         // The first two are the network's and the API server's own; the last is for all.
         let usable = |offset: &u32| (2..ADDRESSES - 1).contains(offset);
-        let offsets = (0..ADDRESSES).map(|i| (start + i) % ADDRESSES).filter(usable);
+        let offsets = (0..ADDRESSES)
+            .map(|i| (start + i) % ADDRESSES)
+            .filter(usable);
         let mut addresses = offsets.map(|offset| FIRST + offset);
-        addresses.find(|address| !self.addresses.contains(address)).map(Ipv4Addr::from)
+        addresses
+            .find(|address| !self.addresses.contains(address))
+            .map(Ipv4Addr::from)
     }
 
     fn give_ports(&self, spec: &mut Value) -> Result<(), Cause> {
@@ -179,7 +193,10 @@ impl Taken {
             match port.get("nodePort").and_then(Value::as_i64).unwrap_or(0) {
                 0 => {
                     // What has the same port by two protocols gets one port of the node.
-                    let shared = given.iter().find(|(port, _)| *port == number).map(|(_, node)| *node);
+                    let shared = given
+                        .iter()
+                        .find(|(port, _)| *port == number)
+                        .map(|(_, node)| *node);
                     let Some(node) = shared.or_else(|| free_port(&taken)) else {
                         continue;
                     };
@@ -216,7 +233,10 @@ impl Taken {
         let why = if self.ports.contains(&port) {
             "provided port is already allocated".to_owned()
         } else if !(first..first + count).contains(&port) {
-            format!("provided port is not in the valid range. The range of valid ports is {first}-{}", first + count - 1)
+            format!(
+                "provided port is not in the valid range. The range of valid ports is {first}-{}",
+                first + count - 1
+            )
         } else {
             return Ok(());
         };

@@ -27,7 +27,11 @@ pub(in super::super) fn check(causes: &mut Causes, object: &Spot<'_>) {
             for address in list.items() {
                 let ip = address.field("ip");
                 if ip.text().parse::<IpAddr>().is_err() {
-                    causes.invalid_as(&ip, &quoted(ip.text()), "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+                    causes.invalid_as(
+                        &ip,
+                        &quoted(ip.text()),
+                        "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+                    );
                 }
                 let (host, node) = (address.field("hostname"), address.field("nodeName"));
                 if !host.text().is_empty() {
@@ -68,14 +72,22 @@ fn check_port(causes: &mut Causes, port: &Spot<'_>) {
     }
     let application = port.field("appProtocol");
     if application.present() {
-        causes.text_invalid(&application, application.text(), &words::qualified(application.text()));
+        causes.text_invalid(
+            &application,
+            application.text(),
+            &words::qualified(application.text()),
+        );
     }
 }
 
 /// What is wrong with an address of somebody else.
 pub(super) fn check_address(causes: &mut Causes, address: &Spot<'_>) {
     if address.text().parse::<IpAddr>().is_err() {
-        causes.invalid_as(address, &quoted(address.text()), "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+        causes.invalid_as(
+            address,
+            &quoted(address.text()),
+            "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+        );
     } else {
         check_range(causes, address);
     }
@@ -86,7 +98,9 @@ fn check_range(causes: &mut Causes, address: &Spot<'_>) {
         Err(_) => "must be a valid IP address",
         Ok(ip) if ip.is_unspecified() => &format!("may not be unspecified ({})", address.text()),
         Ok(ip) if ip.is_loopback() => "may not be in the loopback range (127.0.0.0/8)",
-        Ok(IpAddr::V4(ip)) if ip.is_link_local() => "may not be in the link-local range (169.254.0.0/16)",
+        Ok(IpAddr::V4(ip)) if ip.is_link_local() => {
+            "may not be in the link-local range (169.254.0.0/16)"
+        }
         Ok(IpAddr::V4(ip)) if ip.octets().starts_with(&[224, 0, 0]) => {
             "may not be in the link-local multicast range (224.0.0.0/24)"
         }
@@ -129,7 +143,11 @@ pub(in super::super) fn check_slice(causes: &mut Causes, object: &Spot<'_>) {
         causes.one_of(&protocol, &PROTOCOLS);
         let application = port.field("appProtocol");
         if application.present() {
-            causes.text_invalid(&application, application.text(), &words::qualified(application.text()));
+            causes.text_invalid(
+                &application,
+                application.text(),
+                &words::qualified(application.text()),
+            );
         }
     }
 }

@@ -34,7 +34,10 @@ pub(super) fn default(service: &mut Value) {
     if text(spec, "sessionAffinity") == "ClientIP" {
         add(
             spec,
-            &[("sessionAffinityConfig+.clientIP+.timeoutSeconds", Int(10800))],
+            &[(
+                "sessionAffinityConfig+.clientIP+.timeoutSeconds",
+                Int(10800),
+            )],
         );
     } else {
         take(spec, "sessionAffinityConfig");
@@ -102,8 +105,14 @@ pub(super) fn prepare_update(new: &mut Value, old: &Value) {
 
 fn drop_node_ports(spec: &mut Value, old: &Value) {
     let ports = |spec: &Value| -> Vec<i64> {
-        let ports = spec.get("ports").and_then(Value::as_array).into_iter().flatten();
-        ports.filter_map(|port| port.get("nodePort")?.as_i64()).collect()
+        let ports = spec
+            .get("ports")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        ports
+            .filter_map(|port| port.get("nodePort")?.as_i64())
+            .collect()
     };
     if ports(spec) == ports(old) {
         for port in items(spec, "/ports") {
@@ -123,7 +132,10 @@ fn is_open(spec: &Value) -> bool {
 
 /// Whether a Service of this type has an address.
 fn has_address(spec: &Value) -> bool {
-    matches!(text(spec, "type"), "ClusterIP" | "NodePort" | "LoadBalancer")
+    matches!(
+        text(spec, "type"),
+        "ClusterIP" | "NodePort" | "LoadBalancer"
+    )
 }
 
 fn has_health_port(spec: &Value) -> bool {

@@ -129,7 +129,13 @@ fn check_addresses(causes: &mut Causes, spec: &Spot<'_>) {
     if !has_address(spec.value) {
         return;
     }
-    let texts: Vec<&str> = all.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let texts: Vec<&str> = all
+        .value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let shown = texts_shown(&texts);
     if first.text().is_empty() {
         if !texts.is_empty() {
@@ -147,7 +153,10 @@ fn check_addresses(causes: &mut Causes, spec: &Spot<'_>) {
                 return;
             }
         } else if address.text().parse::<IpAddr>().is_err() {
-            causes.invalid(&address, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+            causes.invalid(
+                &address,
+                "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+            );
         }
     }
 }
@@ -171,8 +180,13 @@ fn check_ranges(causes: &mut Causes, object: &Spot<'_>, spec: &Spot<'_>) {
         }
     } else if annotation.present() {
         if !balanced {
-            causes.forbidden(&annotation, "may only be used when `type` is 'LoadBalancer'");
-        } else if !annotation.text().trim().is_empty() && !annotation.text().split(',').all(is_range) {
+            causes.forbidden(
+                &annotation,
+                "may only be used when `type` is 'LoadBalancer'",
+            );
+        } else if !annotation.text().trim().is_empty()
+            && !annotation.text().split(',').all(is_range)
+        {
             causes.invalid(&annotation, WHY);
         }
     }
@@ -188,7 +202,10 @@ fn check_traffic(causes: &mut Causes, spec: &Spot<'_>) {
                 "ExternalTrafficPolicy can only be set on NodePort and LoadBalancer service",
             );
         } else if !matches!(policy.text(), "Cluster" | "Local") {
-            causes.invalid(&policy, "ExternalTrafficPolicy must be empty, Cluster or Local");
+            causes.invalid(
+                &policy,
+                "ExternalTrafficPolicy must be empty, Cluster or Local",
+            );
         }
     }
     let port = spec.field("healthCheckNodePort");
@@ -211,11 +228,21 @@ pub(in super::super) fn check_update(causes: &mut Causes, new: &Spot<'_>, old: &
     if has_address(spec.value) && has_address(old.value) {
         let (before, now) = (old.field("clusterIP"), spec.field("clusterIP"));
         let all = spec.field("clusterIPs");
-        let texts: Vec<&str> = all.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let texts: Vec<&str> = all
+            .value
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         let first = texts.first().copied().unwrap_or_default();
         let primary = all.index(0);
         if !before.text().is_empty() && first.is_empty() && now.text().is_empty() {
-            causes.invalid_as(&primary, "[]string(nil)", "primary clusterIP can not be unset");
+            causes.invalid_as(
+                &primary,
+                "[]string(nil)",
+                "primary clusterIP can not be unset",
+            );
         } else if !before.text().is_empty() && first != before.text() {
             causes.invalid_as(&primary, &texts_shown(&texts), "may not change once set");
         }

@@ -126,7 +126,12 @@ impl Options {
 
     /// What becomes of what the object owns; `None` leaves it to the finalizers that the object has.
     pub(super) fn propagation(&self, write: &Write<'_>) -> Option<Propagation> {
-        let old = &*write.key.resource == "jobs.batch";
+        // As these kinds did when there was no propagation to choose.
+        let old = match &*write.key.resource {
+            "jobs.batch" | "replicationcontrollers" => true,
+            "cronjobs.batch" => write.kind.version == "v1beta1",
+            _ => false,
+        };
         self.propagation.or(old.then_some(Propagation::Orphan))
     }
 

@@ -1,5 +1,6 @@
 //! Requests and what the API server answered to them, kube-apiserver v1.20.2 unless said otherwise.
 
+mod definitions;
 mod deletions;
 mod objects;
 
@@ -10,52 +11,22 @@ use serde_json::{Value, json};
 
 use super::{Written, write};
 use crate::sandbox::error::ApiError;
-use crate::sandbox::merge::{Node, Schema};
 use crate::sandbox::request::{PatchType, Request, User, Verb};
 use crate::sandbox::state::State;
 use crate::sandbox::store::Key;
-use crate::sandbox::types::{Kind, Origin};
+use crate::sandbox::types;
 
-/// A sandbox with a namespace and some kinds of the simplest make.
+/// A sandbox with a namespace.
 pub(super) struct Api {
     pub(super) state: State,
 }
 
 impl Api {
     pub(super) fn new() -> Self {
-        let mut state = State::default();
-        for (group, plural, kind, namespaced, spec) in [
-            ("", "configmaps", "ConfigMap", true, false),
-            ("", "services", "Service", true, false),
-            ("", "pods", "Pod", true, false),
-            ("", "endpoints", "Endpoints", true, false),
-            ("", "namespaces", "Namespace", false, false),
-            ("apps", "deployments", "Deployment", true, true),
-            ("coordination.k8s.io", "leases", "Lease", true, false),
-            ("rbac.authorization.k8s.io", "roles", "Role", true, false),
-        ] {
-            let mut schema = Schema::default();
-            let root = schema.add(Node::Any);
-            state.kinds.add(Kind {
-                group: group.to_owned(),
-                version: "v1".to_owned(),
-                kind: kind.to_owned(),
-                list_kind: format!("{kind}List"),
-                plural: plural.to_owned(),
-                singular: kind.to_lowercase(),
-                short_names: Vec::new(),
-                categories: Vec::new(),
-                namespaced,
-                status: matches!(plural, "deployments" | "services" | "pods" | "namespaces"),
-                scale: None,
-                generation: spec,
-                origin: Origin::BuiltIn,
-                schema: Arc::new(schema),
-                root,
-                validation: None,
-                columns: Vec::new(),
-            });
-        }
+        let mut state = State {
+            kinds: types::built_in(),
+            ..State::default()
+        };
         for name in ["default", "shop"] {
             let key = Key {
                 resource: "namespaces".into(),
@@ -74,7 +45,12 @@ impl Api {
     /// Sends a request such as `PUT /api/v1/namespaces/shop/configmaps/a?dryRun=All`; patches name their type, as in
     /// `APPLY`, `MERGE`, `JSON`, `STRATEGIC`.
     pub(super) fn send(&mut self, line: &str, body: Value) -> Result<Written, ApiError> {
-        let request = self.request(line, body);
+        let mut request = self.request(line, body);
+        request.user = User {
+            name: "admin".to_owned(),
+            groups: vec!["system:masters".to_owned()],
+            ..User::default()
+        };
         write(&mut self.state, &request)
     }
 

@@ -96,12 +96,15 @@ fn sets_what_the_api_server_sets_in_new_objects() {
         fields,
         [
             "creationTimestamp",
+            "generation",
             "name",
             "namespace",
             "resourceVersion",
             "uid"
         ]
     );
+    // Kinds without generations keep what they are sent.
+    assert_eq!(metadata["generation"], 7);
     assert_ne!(metadata["uid"], "5");
     assert_ne!(metadata["creationTimestamp"], "2001-01-01T00:00:00Z");
     assert_eq!(
@@ -204,12 +207,19 @@ fn counts_generations_of_specs_and_of_annotations_of_deployments() {
     let object = |spec: u8, annotation: &str, label: &str, status: u8| {
         json!({
             "metadata": { "name": "d", "annotations": { "a": annotation }, "labels": { "l": label } },
-            "spec": { "replicas": spec }, "status": { "replicas": status },
+            "spec": {
+                "replicas": spec, "selector": { "matchLabels": { "a": "b" } },
+                "template": {
+                    "metadata": { "labels": { "a": "b" } },
+                    "spec": { "containers": [{ "name": "a", "image": "a" }] },
+                },
+            },
+            "status": { "replicas": status },
         })
     };
     let (_, made) = api.done(&format!("POST {path}"), object(1, "a", "a", 1));
     assert_eq!(made["metadata"]["generation"], 1);
-    assert_eq!(made.get("status"), None);
+    assert_eq!(made["status"], json!({}));
     for (line, sent, generation, status) in [
         ("d", object(1, "a", "b", 2), 1, None),
         ("d", object(2, "a", "b", 2), 2, None),
