@@ -245,7 +245,7 @@ fn on_what_was_saved_of_a_cluster_only_the_change_shows() {
     Run::on_lab(&["sync"]).args(&set).arg(&folder).ok();
     // The cluster is not as the first revision left it: that is nothing that the change does.
     ns.edit("configmaps", "b", &json!({ "data": { "key": "by hand" } }));
-    kubectl(&["apply"], &[config_map("theirs", "1").within(&ns.name)]);
+    kubectl(&["apply", "-f", "-"], &[config_map("theirs", "1").within(&ns.name)]);
     repository.commit(&[
         config_map("a", "2"),
         config_map("b", "1"),

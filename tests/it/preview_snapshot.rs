@@ -131,7 +131,7 @@ fn a_thousand_objects_give_the_same_plan_without_the_cluster() {
     for i in 0..10 {
         let name = format!("pet-{i:03}");
         ns.edit(
-            "deployments.apps",
+            "deployments",
             &name,
             &json!({ "spec": { "replicas": 5 } }),
         );
@@ -158,7 +158,7 @@ fn a_thousand_objects_give_the_same_plan_without_the_cluster() {
         ns.delete("serviceaccounts", &name);
     }
     let stranger = config_map("stranger", "1").within(&ns.name);
-    kubectl(&["apply"], &[stranger]);
+    kubectl(&["apply", "-f", "-"], &[stranger]);
     ns.create(
         "secrets",
         &secret("someones", "correct-horse-battery").set("/metadata/namespace", ns.name.as_str()),
@@ -253,7 +253,7 @@ fn kinds_namespaces_and_what_would_go_with_them_are_in_it() {
         .with("pet.yaml", &[pet.clone()]);
     ns.sync(&source).ok();
     // Somebody's own, in the namespace that is to go.
-    kubectl(&["apply"], &[config_map("theirs", "1").within(&other)]);
+    kubectl(&["apply", "-f", "-"], &[config_map("theirs", "1").within(&other)]);
     let saved = Saved::of(&ns, &source);
     source.write(
         "pet.yaml",
@@ -283,7 +283,7 @@ fn kinds_namespaces_and_what_would_go_with_them_are_in_it() {
 #[test]
 fn what_was_not_looked_for_is_told() {
     let ns = Namespace::new("offline-doubts");
-    kubectl(&["apply"], &[config_map("theirs", "1").within(&ns.name)]);
+    kubectl(&["apply", "-f", "-"], &[config_map("theirs", "1").within(&ns.name)]);
     let source = Source::new().with("a.yaml", &[config_map("a", "1")]);
     let saved = Saved::of(&ns, &source);
     source.write("b.yaml", &[config_map("theirs", "2")]);
