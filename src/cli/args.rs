@@ -129,6 +129,7 @@ impl Command {
             | Self::Run(_)
             | Self::Agent(_)
             | Self::Demo(_)
+            | Self::Sandbox(_)
             | Self::Completions { .. } => false,
         }
     }

@@ -44,7 +44,7 @@ pub async fn run(args: &DiffArgs, show: &Show) -> Result<u8, CliError> {
             let documents: Vec<_> = documents.cloned().collect();
             StandIn::saved(saved, &documents, &settings).map_err(|error| unusable(path, error))?
         }
-        None => StandIn::empty(&settings.namespace)?,
+        None => StandIn::empty(&settings.namespace).await?,
     };
     let mut against = Against::Snapshot;
     let mut faulty = false;

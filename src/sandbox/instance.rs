@@ -25,6 +25,8 @@ use super::{start, types};
 
 /// How long answers that are under way may take once the sandbox is to end.
 const GRACE: Duration = Duration::from_secs(2);
+/// How often controllers look at the clock while something is to happen at a time.
+const TICK: Duration = Duration::from_millis(500);
 /// Changes come in bursts; the controllers look at a burst once.
 const BURST: Duration = Duration::from_millis(2);
 
@@ -107,6 +109,8 @@ impl Sandbox {
         stop: CancellationToken,
     ) -> io::Result<()> {
         let listener = TlsListener::new(listener, self.identity()?.clone()).tap_io(|_| ());
+        let trusted = String::from_utf8_lossy(self.identity()?.certificate()).into_owned();
+        self.lock().controllers.root_certificate = trusted;
         let ended = self.ended.clone();
         let wind_down = stop.clone();
         let service = self
@@ -139,9 +143,11 @@ impl Sandbox {
         let mut changes = self.version.subscribe();
         changes.mark_changed();
         loop {
+            let wait = self.lock().controllers.wait();
             tokio::select! {
                 () = stop.cancelled() => return,
                 changed = changes.changed() => if changed.is_err() { return },
+                () = tokio::time::sleep(TICK), if wait => {}
             }
             tokio::time::sleep(BURST).await;
             changes.mark_unchanged();

@@ -174,6 +174,9 @@ pub fn with_section(report: &str, section: &str) -> String {
     format!("{before}{section}{after}")
 }
 
+/// What a preview of a thousand objects may take; of twice as many as well.
+const PREVIEW: Duration = Duration::from_secs(1);
+
 const HEAD: &str = "\
 | work | median | range | requests | writes | dry runs | gets | lists | other | peak memory | compared |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
@@ -200,7 +203,8 @@ reported; wrong numbers of requests fail the run (an unchanged sync or diff writ
 touches only its object).
 
 - kubectl: `kubectl apply --server-side -R -f DIR` twice, then `kubectl diff --server-side -R -f DIR`; its discovery cache is warm.
-- covergence: `covergence sync --name bench DIR` twice, then `covergence diff`, then each with one file changed.
+- covergence: `covergence sync --name bench DIR` twice, then `covergence diff`, then the same against a file of `covergence snapshot`, then
+  sync and diff with one file changed. `--full` dry-runs every object, as kubectl does.
 - generator: the applies that a first sync sends (recorded bodies, same query and `Accept`), over {CONNECTIONS} open connections without a pause: what
   this API server takes at most. Namespaces come before what is in them, Targets before their Services, and these before the status.
 - requests: the measured user's, from the API server's audit log, which alone tells them from the controllers'; every run is checked
@@ -238,6 +242,9 @@ fn label(work: Work) -> &'static str {
         Work::SyncUnchanged => "`covergence sync`, unchanged",
         Work::KubectlDiff => "`kubectl diff`, unchanged",
         Work::DiffUnchanged => "`covergence diff`, unchanged",
+        Work::Snapshot => "`covergence snapshot`",
+        Work::PreviewUnchanged => "`covergence diff --snapshot`, unchanged, without a cluster",
+        Work::PreviewFull => "`covergence diff --snapshot --full`, unchanged, without a cluster",
         Work::DiffConfigMap => "`covergence diff`, one ConfigMap changed",
         Work::SyncConfigMap => "`covergence sync`, one ConfigMap changed",
         Work::DiffTarget => "`covergence diff`, one Target changed",
@@ -281,12 +288,24 @@ fn judge(work: Work, medians: &BTreeMap<Work, Duration>) -> Vec<Judged> {
         Work::SyncFirst => &[(Work::KubectlFirst, 7.0), (Work::Generator, 0.8)],
         Work::SyncUnchanged => &[(Work::KubectlUnchanged, 40.0)],
         Work::DiffUnchanged => &[(Work::KubectlDiff, 40.0)],
+        Work::PreviewFull => &[(Work::KubectlDiff, 10.0)],
         _ => &[],
     };
-    budgets
+    let within = match work {
+        Work::PreviewUnchanged | Work::PreviewFull => Some(PREVIEW),
+        _ => None,
+    };
+    let within = within.map(|limit| {
+        let (met, limit) = (*own < limit, time(limit));
+        Judged {
+            text: format!("budget {limit} {}", mark(met)),
+            missed: (!met).then(|| format!("{} instead of {limit}", time(*own))),
+        }
+    });
+    let against = budgets
         .iter()
-        .filter_map(|(other, budget)| against(*other, *budget))
-        .collect()
+        .filter_map(|(other, budget)| against(*other, *budget));
+    within.into_iter().chain(against).collect()
 }
 
 fn row(label: &str, samples: &[Sample], compared: &str) -> String {

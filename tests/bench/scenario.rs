@@ -28,6 +28,9 @@ pub enum Work {
     SyncUnchanged,
     KubectlDiff,
     DiffUnchanged,
+    Snapshot,
+    PreviewUnchanged,
+    PreviewFull,
     DiffConfigMap,
     SyncConfigMap,
     DiffTarget,
@@ -126,6 +129,7 @@ impl<'a> Scenario<'a> {
             let sample = self.measure(work, verb, 0)?;
             self.results.expect(work, &sample, &[], &[&sync]);
         }
+        self.previews()?;
 
         self.source.config_map(EDITED, edit)?;
         let namespace = self.source.namespace_of(EDITED);
@@ -154,6 +158,31 @@ impl<'a> Scenario<'a> {
             let written = [&*target, &service, &target_status, &status];
             self.results
                 .expect(Work::SyncTarget, &sample, &written, &[&sync]);
+        }
+        Ok(())
+    }
+
+    /// The same diff without the cluster: only what has changed is dry-run, and then everything, as kubectl does it.
+    fn previews(&mut self) -> Res<()> {
+        let file = self.tools.folder().join("bench.snapshot");
+        let file = file.to_string_lossy();
+        let (path, name) = (self.path.as_str(), ["--name", SYNC]);
+        let snapshot = [&["snapshot", path, "-o", &file], &name[..]].concat();
+        let command = self.tools.covergence(&snapshot);
+        let sample = self.tools.measure(&command, 0)?;
+        self.results.add(Work::Snapshot, sample);
+        for (work, more) in [
+            (Work::PreviewUnchanged, &[][..]),
+            (Work::PreviewFull, &["--full"][..]),
+        ] {
+            let diff = ["diff", path, "--snapshot", &file];
+            let command = [&diff[..], &name, more].concat();
+            let command = self.tools.covergence(&command);
+            let sample = self.tools.measure(&command, 0)?;
+            let silent = sample.events.is_empty();
+            let what = format!("{work:?} asks no API server");
+            self.results.check(silent, &what, &sample.events);
+            self.results.add(work, sample);
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::support::api::autoscaling;
 use crate::support::audit::Audit;
 use crate::support::lab::{api, eventually};
 use crate::support::manifest::{Change, config_map, deployment, own_agent, service};
@@ -146,7 +147,7 @@ fn c26_what_is_invalid_only_together_is_said_in_the_servers_words_and_tried_once
 fn c27_replicas_of_an_autoscaler_are_left_to_it() {
     let ns = Namespace::new("c27");
     let autoscaler = json!({
-        "apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "metadata": { "name": "pet" },
+        "apiVersion": autoscaling(), "kind": "HorizontalPodAutoscaler", "metadata": { "name": "pet" },
         "spec": { "maxReplicas": 9, "scaleTargetRef": { "apiVersion": "apps/v1", "kind": "Deployment", "name": "pet" } },
     });
     let source = Source::new()

@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+mod action;
 mod agent_composed;
 mod agent_conflict;
 mod agent_gone;
@@ -84,6 +85,8 @@ mod plan_conflicts;
 mod plan_output;
 mod plan_requests;
 mod policies;
+mod preview_revisions;
+mod preview_snapshot;
 mod probes;
 mod prune_approval;
 mod prune_contents;
@@ -97,6 +100,7 @@ mod reference_service;
 mod reference_status;
 mod reference_switches;
 mod rollout_failure;
+mod sandbox_command;
 mod sandbox_controllers;
 mod secrecy;
 mod security;

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::support::api::autoscaling;
 use crate::support::manifest::definition;
 use crate::support::namespace::{Namespace, unique};
 use crate::support::source::Source;
@@ -182,7 +183,7 @@ type: Opaque
 data: { a: YQ== }
 stringData: { b: plain }
 ---
-apiVersion: autoscaling/v1
+apiVersion: AUTOSCALING
 kind: HorizontalPodAutoscaler
 metadata: { name: web }
 spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web } }
@@ -216,7 +217,9 @@ fn workloads() {
 #[test]
 fn other_kinds_of_every_day() {
     let ns = Namespace::new("every-day");
-    let text = REST.replace("NAMESPACE", &ns.name);
+    let text = REST
+        .replace("NAMESPACE", &ns.name)
+        .replace("AUTOSCALING", autoscaling());
     settles(&ns, &Source::new().file("a.yaml", &text), 13);
 }
 

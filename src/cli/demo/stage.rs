@@ -9,11 +9,11 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::folder::Folder;
 use super::program::Program;
 use super::repository::Repository;
 use crate::cli::args::DemoArgs;
 use crate::cli::error::CliError;
+use crate::cli::folder::Folder;
 use crate::cluster::{Cluster, ConnectOptions, Kind};
 use crate::sandbox::controllers::Pods;
 use crate::sandbox::{Options, Sandbox};
@@ -36,7 +36,7 @@ pub struct Stage {
 impl Stage {
     /// Sets it up.
     pub async fn set(args: &DemoArgs) -> Result<Self, CliError> {
-        let folder = Folder::new()?;
+        let folder = Folder::new("demo")?;
         let repository = Repository::new(&folder.path().join(NAME))?;
         let stop = CancellationToken::new();
         let sandbox = if args.cluster {

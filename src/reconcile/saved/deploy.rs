@@ -1,6 +1,9 @@
 //! An earlier revision, applied to what stands in for a cluster.
 
+use std::collections::BTreeSet;
+
 use super::StandIn;
+use crate::api::names::{API_VERSION, SYNC, TARGET};
 use crate::cluster::ClusterError;
 use crate::load::{Diagnostic, Loaded, Snapshot};
 use crate::policy::Asked;
@@ -26,7 +29,15 @@ pub async fn deploy(
         policies: Asked::default().into(),
         ..settings.clone()
     };
-    install_kinds(cluster).await?;
+    let ours = cluster
+        .kinds(&BTreeSet::from([API_VERSION.to_owned()]))
+        .await?;
+    if [SYNC, TARGET]
+        .iter()
+        .any(|kind| ours.get(API_VERSION, kind).is_none())
+    {
+        install_kinds(cluster).await?;
+    }
     let planned = plan_loaded(cluster.into(), snapshot, loaded, &settings).await?;
     let mut faults = planned.diagnostics.clone();
     let now = now().to_string();

@@ -10,7 +10,7 @@ use crate::api::{ObjectId, Scope, split_api_version};
 use crate::cluster::{Asked, Cluster, ClusterError, Which};
 use crate::load::{Diagnostic, Document};
 use crate::plan::{Action, is_secret, reveal};
-use crate::reconcile::{Planned, Settings};
+use crate::reconcile::{Planned, Settings, install_kinds};
 use crate::render::{Desired, resolve};
 use crate::sandbox::state::State;
 use crate::sandbox::store::Key;
@@ -25,12 +25,14 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// An empty cluster of today's Kubernetes.
+    /// An empty cluster of today's Kubernetes, with our own kinds.
     ///
     /// # Errors
     /// When no connection can be made.
-    pub fn empty(default_namespace: &str) -> Result<Self, ClusterError> {
-        Self::of(Sandbox::new(options()), default_namespace)
+    pub async fn empty(default_namespace: &str) -> Result<Self, ClusterError> {
+        let stand_in = Self::of(Sandbox::new(options()), default_namespace)?;
+        install_kinds(&stand_in.cluster).await?;
+        Ok(stand_in)
     }
 
     /// What was saved, for a source that asks for these documents.

@@ -263,14 +263,21 @@ pub(super) async fn find_scaled(
     known: &mut Known,
 ) -> Result<(), ClusterError> {
     let maybe: BTreeSet<&ObjectId> = maybe_scaled(desired, known).collect();
-    // The one version that all servers have: the target is the same in each.
-    let versions = BTreeSet::from(["autoscaling/v1".to_owned()]);
+    // The one version that all clusters have, and what it has become: the target is the same in each.
+    const VERSIONS: [&str; 2] = ["autoscaling/v1", "autoscaling/v2"];
     let autoscaler = GroupKind::new("autoscaling", "HorizontalPodAutoscaler");
     if maybe.is_empty() {
         return Ok(());
     }
-    let kinds = cluster.kinds(&versions).await?;
-    let Some(kind) = kinds.any_version(&autoscaler) else {
+    let mut kind = None;
+    for version in VERSIONS {
+        let kinds = cluster.kinds(&BTreeSet::from([version.to_owned()])).await?;
+        kind = kinds.any_version(&autoscaler).cloned();
+        if kind.is_some() {
+            break;
+        }
+    }
+    let Some(kind) = &kind else {
         return Ok(());
     };
     let namespaces = maybe.iter().filter_map(|id| id.namespace.clone()).collect();

@@ -2,6 +2,7 @@
 //!
 //! They act as the real ones do: they look at objects that have changed, and write through the same door as everybody else.
 
+mod claims;
 mod client;
 mod daemon_sets;
 mod deployments;
@@ -48,6 +49,8 @@ fn run(state: &mut State, pods: Pods, work: &Work) {
     match work.controller {
         Controller::Garbage => garbage::collect(state, key),
         Controller::Namespaces => namespaces::sync(state, key),
+        Controller::Claims => claims::sync_claim(state, key),
+        Controller::Volumes => claims::sync_volume(state, key),
         Controller::Deployments => deployments::sync(state, key),
         Controller::ReplicaSets => replica_sets::sync(state, key),
         Controller::StatefulSets => stateful_sets::sync(state, key),

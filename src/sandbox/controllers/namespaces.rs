@@ -41,9 +41,9 @@ fn fill(state: &mut State, key: &Key) {
     }
     let root = own("configmaps", "kube-root-ca.crt");
     if state.store.get(&root).is_none() {
-        // Nothing here has a certificate.
+        let certificate = state.controllers.root_certificate.clone();
         let object = json!({
-            "apiVersion": "v1", "kind": "ConfigMap", "data": { "ca.crt": "" },
+            "apiVersion": "v1", "kind": "ConfigMap", "data": { "ca.crt": certificate },
             "metadata": { "name": "kube-root-ca.crt", "namespace": key.name },
         });
         client::create(state, &root, object);

@@ -1,9 +1,10 @@
 //! What has changed, and whom it concerns.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
+use super::claims;
 use super::object::{
     beside, controller, has_finalizer, holds, is_leaving, items, labels, matches, meta, text,
 };
@@ -18,8 +19,12 @@ pub struct Controllers {
     seen: Option<u64>,
     /// Objects by the uid of each of their owners.
     dependents: HashMap<String, BTreeSet<Key>>,
+    /// What is to be looked at though nothing changes, and from when on, in seconds since 1970.
+    later: BTreeMap<Work, i64>,
     /// How many addresses were given to pods.
     pub(super) addresses: u32,
+    /// The certificate that clients are to trust, as PEM; empty where there is none.
+    pub root_certificate: String,
 }
 
 /// Something to look at.
@@ -36,6 +41,8 @@ pub(super) struct Work {
 pub(super) enum Controller {
     Garbage,
     Namespaces,
+    Claims,
+    Volumes,
     Deployments,
     StatefulSets,
     DaemonSets,
@@ -55,6 +62,21 @@ const WORKLOADS: [(&str, &str, Controller); 4] = [
 ];
 
 impl Controllers {
+    /// Whether there is something to be looked at later, though nothing changes.
+    pub fn wait(&self) -> bool {
+        !self.later.is_empty()
+    }
+
+    /// Has a controller look at something at a time, in seconds since 1970; `None` takes that back.
+    pub(super) fn remind(&mut self, work: Work, time: Option<i64>) {
+        // What is looked at over and over must not keep others from it.
+        let next = jiff::Timestamp::now().as_second() + 1;
+        match time {
+            Some(time) => self.later.insert(work, time.max(next)),
+            None => self.later.remove(&work),
+        };
+    }
+
     /// The objects that name an owner.
     pub(super) fn dependents(&self, uid: &str) -> Vec<Key> {
         let dependents = self.dependents.get(uid);
@@ -98,10 +120,13 @@ pub(super) fn look(state: &mut State) -> BTreeSet<Work> {
         all.map(|(key, object)| (key.clone(), None, Some(object.clone())))
             .collect()
     });
-    let mut queue = Queue {
-        state,
-        work: BTreeSet::new(),
-    };
+    let now = jiff::Timestamp::now().as_second();
+    let due = state
+        .controllers
+        .later
+        .extract_if(.., |_, time| *time <= now);
+    let work = due.map(|(work, _)| work).collect();
+    let mut queue = Queue { state, work };
     for (key, before, after) in &changes {
         queue.change(key, before.as_deref(), after.as_deref());
     }
@@ -130,12 +155,20 @@ impl Queue<'_> {
             "statefulsets.apps" => self.add(Controller::StatefulSets, key.clone()),
             "daemonsets.apps" => self.add(Controller::DaemonSets, key.clone()),
             "jobs.batch" => self.add(Controller::Jobs, key.clone()),
+            "persistentvolumeclaims" => self.add(Controller::Claims, key.clone()),
+            "persistentvolumes" => self.add(Controller::Volumes, key.clone()),
             "pods" => self.pod(key, before, after),
             "services" => {
                 self.add(Controller::Endpoints, key.clone());
                 self.add(Controller::Slices, key.clone());
             }
-            "endpoints" => self.add(Controller::Endpoints, beside(key, "services", &key.name)),
+            "endpoints" => {
+                // Those without a Service are somebody's own.
+                let service = beside(key, "services", &key.name);
+                if self.state.store.get(&service).is_some() {
+                    self.add(Controller::Endpoints, service);
+                }
+            }
             "endpointslices.discovery.k8s.io" => {
                 for slice in [before, after].into_iter().flatten() {
                     if let Some(owner) = controller(slice) {
@@ -233,6 +266,15 @@ impl Queue<'_> {
 
     fn pod(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {
         self.add(Controller::Kubelet, key.clone());
+        if let Some(gone) = before.filter(|_| after.is_none()) {
+            self.deployment_of(key, gone);
+        }
+        for claim in before.into_iter().flat_map(claims::named) {
+            self.add(
+                Controller::Claims,
+                beside(key, "persistentvolumeclaims", claim),
+            );
+        }
         for pod in [before, after].into_iter().flatten() {
             match controller(pod) {
                 Some(owner) => {
@@ -257,6 +299,17 @@ impl Queue<'_> {
                 self.add(Controller::Endpoints, service.clone());
                 self.add(Controller::Slices, service);
             }
+        }
+    }
+
+    /// The Deployment of a pod that is gone, which may wait for its end before it makes others.
+    fn deployment_of(&mut self, key: &Key, pod: &Value) {
+        let set = controller(pod).filter(|owner| text(owner, "/kind") == "ReplicaSet");
+        let set = set.map(|owner| beside(key, "replicasets.apps", text(owner, "/name")));
+        let set = set.and_then(|set| self.state.store.get(&set));
+        if let Some(owner) = set.and_then(|set| controller(set)) {
+            let deployment = beside(key, "deployments.apps", text(owner, "/name"));
+            self.add(Controller::Deployments, deployment);
         }
     }
 

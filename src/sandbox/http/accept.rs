@@ -4,6 +4,7 @@ use http::HeaderMap;
 use http::header::ACCEPT;
 
 use crate::sandbox::error::ApiError;
+use crate::sandbox::types::tables::Include;
 
 /// The form of an answer about objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,15 +16,15 @@ pub enum Form {
         /// Whether a list was asked for.
         list: bool,
     },
-    /// What `kubectl get` prints.
-    Table,
+    /// What `kubectl get` prints, with so much of each object.
+    Table(Include),
 }
 
 /// The form that is asked for first of those that there are.
 ///
 /// # Errors
 /// 406 when there is none.
-pub fn form(headers: &HeaderMap) -> Result<Form, ApiError> {
+pub fn form(headers: &HeaderMap, include: Include) -> Result<Form, ApiError> {
     first(headers, |clause| {
         if clause.shape.is_empty() {
             return Some(Form::Whole);
@@ -32,12 +33,27 @@ pub fn form(headers: &HeaderMap) -> Result<Form, ApiError> {
             return None;
         }
         match clause.shape {
-            "Table" => Some(Form::Table),
+            "Table" => Some(Form::Table(include)),
             "PartialObjectMetadata" => Some(Form::Metadata { list: false }),
             "PartialObjectMetadataList" => Some(Form::Metadata { list: true }),
             _ => None,
         }
     })
+}
+
+/// How much of each object is wanted in a table (`includeObject`).
+///
+/// # Errors
+/// 400 for what there is no word for.
+pub fn include(word: Option<&str>) -> Result<Include, ApiError> {
+    match word {
+        None | Some("" | "Metadata") => Ok(Include::Metadata),
+        Some("None") => Ok(Include::Nothing),
+        Some("Object") => Ok(Include::Object),
+        Some(other) => Err(ApiError::bad_request(format!(
+            "unrecognized includeObject value: {other:?}"
+        ))),
+    }
 }
 
 /// The version of aggregated discovery that is asked for; `None` for the plain lists.
@@ -135,7 +151,7 @@ mod tests {
             ("application/json", Some(Form::Whole)),
             (
                 "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
-                Some(Form::Table),
+                Some(Form::Table(Include::Metadata)),
             ),
             (
                 "application/json;as=Table;v=v9;g=meta.k8s.io,application/json",
@@ -157,9 +173,18 @@ mod tests {
             (PROTOBUF, None),
             ("text/html", None),
         ] {
-            assert_eq!(form(&headers(accept)).ok(), expected, "{accept}");
+            assert_eq!(
+                form(&headers(accept), Include::Metadata).ok(),
+                expected,
+                "{accept}"
+            );
         }
-        assert_eq!(form(&headers(PROTOBUF)).unwrap_err().code, 406);
+        assert_eq!(
+            form(&headers(PROTOBUF), Include::Metadata)
+                .unwrap_err()
+                .code,
+            406
+        );
     }
 
     #[test]

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::sandbox::error::ApiError;
 use crate::sandbox::request::PatchType;
+use crate::sandbox::types::protobuf;
 
 /// As much as the API server takes.
 const LIMIT: usize = 3 * 1024 * 1024;
@@ -26,6 +27,8 @@ pub enum Format {
     Json,
     /// An object as YAML.
     Yaml,
+    /// An object, or options, in Kubernetes' protobuf encoding.
+    Protobuf,
     /// A patch.
     Patch(PatchType),
 }
@@ -86,7 +89,10 @@ pub fn format(method: &Method, headers: &HeaderMap) -> Result<Format, ApiError> 
     match kind {
         "" | "application/json" => Ok(Format::Json),
         "application/yaml" => Ok(Format::Yaml),
-        _ => Err(unsupported("application/json, application/yaml")),
+        "application/vnd.kubernetes.protobuf" => Ok(Format::Protobuf),
+        _ => Err(unsupported(
+            "application/json, application/yaml, application/vnd.kubernetes.protobuf",
+        )),
     }
 }
 
@@ -119,6 +125,7 @@ pub fn parse(format: Format, bytes: &[u8], yaml: Option<Yaml>) -> Result<Value, 
                 })
             })
         }
+        Format::Protobuf => protobuf::decode(bytes),
         Format::Json | Format::Patch(_) => {
             serde_json::from_slice(bytes).map_err(|error| format!("json parse error: {error}"))
         }
@@ -150,9 +157,7 @@ mod tests {
             415
         );
         assert_eq!(
-            format(Method::POST, "application/vnd.kubernetes.protobuf")
-                .unwrap_err()
-                .code,
+            format(Method::POST, "application/cbor").unwrap_err().code,
             415
         );
     }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::accept::Form;
 use crate::sandbox::error::ApiError;
 use crate::sandbox::read::List;
-use crate::sandbox::types::{Kind, Origin};
+use crate::sandbox::types::{Kind, Origin, tables};
 
 /// Objects, and how to show them.
 pub struct Shown {
@@ -49,14 +49,14 @@ pub fn check(form: Form, kind: &Kind, is_list: bool) -> Result<(), ApiError> {
 
 impl Serialize for Shown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let one = |object| One {
-            object,
-            kind: &self.kind,
-            form: self.form,
-            in_list: false,
-        };
         match &self.content {
-            Content::One(object) => one(object).serialize(serializer),
+            Content::One(object) => One {
+                object,
+                kind: &self.kind,
+                form: self.form,
+                in_list: false,
+            }
+            .serialize(serializer),
             Content::Many(list) => self.many(list, serializer),
         }
     }
@@ -64,32 +64,35 @@ impl Serialize for Shown {
 
 impl Shown {
     fn many<S: Serializer>(&self, list: &List, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut metadata = Map::new();
-        metadata.insert(
-            "resourceVersion".to_owned(),
-            list.version.to_string().into(),
-        );
-        if let Some(next) = &list.next {
-            metadata.insert("continue".to_owned(), next.as_str().into());
-        }
-        if let Some(remaining) = list.remaining {
-            metadata.insert("remainingItemCount".to_owned(), remaining.into());
-        }
+        let metadata = list_metadata(list);
+        let (kind, api_version) = match self.form {
+            Form::Table(include) => {
+                let table = tables::table(&self.kind, &list.items, include, metadata.into());
+                return table.serialize(serializer);
+            }
+            Form::Metadata { .. } => ("PartialObjectMetadataList", META.to_owned()),
+            Form::Whole => (self.kind.list_kind.as_str(), self.kind.api_version()),
+        };
         let mut map = serializer.serialize_map(Some(4))?;
-        match self.form {
-            Form::Metadata { .. } => {
-                map.serialize_entry("kind", "PartialObjectMetadataList")?;
-                map.serialize_entry("apiVersion", META)?;
-            }
-            _ => {
-                map.serialize_entry("kind", &self.kind.list_kind)?;
-                map.serialize_entry("apiVersion", &self.kind.api_version())?;
-            }
-        }
+        map.serialize_entry("kind", kind)?;
+        map.serialize_entry("apiVersion", &api_version)?;
         map.serialize_entry("metadata", &metadata)?;
         map.serialize_entry("items", &Items { shown: self, list })?;
         map.end()
     }
+}
+
+fn list_metadata(list: &List) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    let mut put = |name: &str, value: Value| metadata.insert(name.to_owned(), value);
+    put("resourceVersion", list.version.to_string().into());
+    if let Some(next) = &list.next {
+        put("continue", next.as_str().into());
+    }
+    if let Some(remaining) = list.remaining {
+        put("remainingItemCount", remaining.into());
+    }
+    metadata
 }
 
 const META: &str = "meta.k8s.io/v1";
@@ -118,7 +121,7 @@ impl Serialize for Items<'_> {
 /// An object as it is written out: stored once, and shown at any version of its kind.
 pub struct One<'a> {
     /// The object.
-    pub object: &'a Value,
+    pub object: &'a Arc<Value>,
     /// Its kind, at the version that was asked for.
     pub kind: &'a Kind,
     /// The form that was asked for.
@@ -135,6 +138,12 @@ impl Serialize for One<'_> {
         // A `Status`, or a `Scale`.
         if fields.get("kind").and_then(Value::as_str) != Some(self.kind.kind.as_str()) {
             return fields.serialize(serializer);
+        }
+        if let Form::Table(include) = self.form {
+            let version = self.object.pointer("/metadata/resourceVersion");
+            let metadata = json!({ "resourceVersion": version });
+            let objects = std::slice::from_ref(self.object);
+            return tables::table(self.kind, objects, include, metadata).serialize(serializer);
         }
         let mut map = serializer.serialize_map(None)?;
         if let Form::Metadata { .. } = self.form {

@@ -120,9 +120,9 @@ impl Watch {
                     initial_end,
                 } => {
                     let object = bookmark(&self.kind, *version, *initial_end);
-                    self.line(&mut lines, "BOOKMARK", &object)
+                    self.line(&mut lines, "BOOKMARK", &object.into())
                 }
-                Event::Error(error) => self.line(&mut lines, "ERROR", &error.body()),
+                Event::Error(error) => self.line(&mut lines, "ERROR", &error.body().into()),
             };
             if written.is_ok() {
                 lines.push(b'\n');
@@ -131,7 +131,12 @@ impl Watch {
         lines.into()
     }
 
-    fn line(&self, lines: &mut Vec<u8>, r#type: &str, object: &Value) -> serde_json::Result<()> {
+    fn line(
+        &self,
+        lines: &mut Vec<u8>,
+        r#type: &str,
+        object: &Arc<Value>,
+    ) -> serde_json::Result<()> {
         #[derive(Serialize)]
         struct Line<'a> {
             r#type: &'a str,

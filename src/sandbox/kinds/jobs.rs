@@ -11,6 +11,7 @@ use super::defaults::{
 use super::labels;
 use super::pod;
 use super::spot::Spot;
+use super::words;
 use super::workloads;
 
 const JOB: &Table = &[("spec+.backoffLimit", Int(6))];
@@ -39,8 +40,12 @@ pub(super) fn default_job(object: &mut Value) {
     }
 }
 
-/// A Job without labels has those of its pods.
+/// A Job without labels has those of its pods; one whose name is no label is refused for its template's.
 fn label(job: &mut Value) {
+    let name = job.pointer("/metadata/name").and_then(Value::as_str);
+    if !name.is_some_and(|name| words::label_value(name).is_empty()) {
+        return;
+    }
     let said = job.pointer("/metadata/labels").and_then(Value::as_object);
     let template = job.pointer("/spec/template/metadata/labels").cloned();
     if said.is_none_or(Map::is_empty)

@@ -169,7 +169,7 @@ pub fn validate_update(kind: &Kind, new: &Value, old: &Value) -> Vec<Cause> {
 
 fn check(causes: &mut Causes, resource: &str, object: &Spot<'_>) {
     match resource {
-        "pods" => pod::check_spec(causes, &object.field("spec")),
+        "pods" => pod::check_pod(causes, object),
         "podtemplates" => pod::check_template(causes, &object.field("template")),
         "deployments.apps" => workloads::check_deployment(causes, object),
         "replicasets.apps" => workloads::check_replica_set(causes, object),

@@ -16,6 +16,26 @@ pub(super) fn is_whole(value: &Value) -> bool {
     billionths(value).is_some_and(|n| n % 1_000_000_000 == 0)
 }
 
+/// Rounds all quantities of a list up to thousandths, which is how finely resources are shared out.
+pub(super) fn round_up(list: &mut Value) {
+    const THOUSANDTH: i128 = 1_000_000;
+    for quantity in list
+        .as_object_mut()
+        .into_iter()
+        .flat_map(|list| list.values_mut())
+    {
+        let Some(size) = billionths(quantity).filter(|size| size % THOUSANDTH != 0) else {
+            continue;
+        };
+        let thousandths = size.div_euclid(THOUSANDTH) + 1;
+        let text = match thousandths % 1000 {
+            0 => (thousandths / 1000).to_string(),
+            _ => format!("{thousandths}m"),
+        };
+        *quantity = text.into();
+    }
+}
+
 fn parse(text: &str) -> Option<i128> {
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-')))
@@ -108,5 +128,12 @@ mod tests {
     fn what_is_left_below_a_billionth_counts_as_one() {
         assert_eq!(billionths(&json!("0.1n")), Some(1));
         assert!(is_whole(&json!("2k")) && !is_whole(&json!("1500m")));
+    }
+
+    #[test]
+    fn resources_are_shared_out_in_thousandths() {
+        let mut list = json!({ "cpu": "100u", "memory": "1500m", "a/b": "1999999u" });
+        round_up(&mut list);
+        assert_eq!(list, json!({ "cpu": "1m", "memory": "1500m", "a/b": "2" }));
     }
 }

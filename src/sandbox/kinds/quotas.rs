@@ -69,8 +69,91 @@ pub(super) fn check_quota(causes: &mut Causes, object: &Spot<'_>) {
         }
     }
     let scopes = spec.field("scopes");
-    if scopes.items().any(|scope| !SCOPES.contains(&scope.text())) {
-        causes.invalid(&scopes, "unsupported scope");
+    check_scopes(
+        causes,
+        &scopes,
+        scopes.items().map(|scope| scope.text()),
+        &hard,
+    );
+    let selector = spec.field("scopeSelector");
+    let expressions = selector.field("matchExpressions");
+    let names = selector
+        .value
+        .get("matchExpressions")
+        .and_then(Value::as_array);
+    let names = names
+        .into_iter()
+        .flatten()
+        .map(|expression| text(expression, "scopeName"));
+    // The API server shows the whole selector, whichever scope of it is meant.
+    check_scopes(
+        causes,
+        &selector.named("matchExpressions", selector.value),
+        names,
+        &hard,
+    );
+    for expression in expressions.items() {
+        let values = expression.field("values");
+        if matches!(expression.field("operator").text(), "In" | "NotIn") && values.len() == 0 {
+            let said = expressions.named("values", values.value);
+            causes.required(
+                &said,
+                "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+            );
+        }
+    }
+}
+
+/// Says where scopes exclude each other, or do not limit what is counted.
+fn check_scopes<'a>(
+    causes: &mut Causes,
+    spot: &Spot<'_>,
+    scopes: impl Iterator<Item = &'a str>,
+    hard: &Spot<'_>,
+) {
+    let scopes: BTreeSet<&str> = scopes.collect();
+    for scope in &scopes {
+        if !SCOPES.contains(scope) {
+            causes.invalid(spot, "unsupported scope");
+        }
+        for (resource, _) in hard.entries() {
+            if !limits(scope, resource) {
+                causes.invalid(spot, "unsupported scope applied to resource");
+            }
+        }
+    }
+    for pair in [
+        ["BestEffort", "NotBestEffort"],
+        ["Terminating", "NotTerminating"],
+    ] {
+        if pair.iter().all(|scope| scopes.contains(scope)) {
+            causes.invalid(spot, "conflicting scopes");
+        }
+    }
+}
+
+/// Whether a scope says which of a resource's users are counted.
+fn limits(scope: &str, resource: &str) -> bool {
+    let of_pods = resource == "pods"
+        || [
+            "cpu",
+            "memory",
+            "requests.cpu",
+            "requests.memory",
+            "limits.cpu",
+            "limits.memory",
+        ]
+        .contains(&resource);
+    match scope {
+        "BestEffort" => resource == "pods",
+        "NotBestEffort"
+        | "Terminating"
+        | "NotTerminating"
+        | "PriorityClass"
+        | "CrossNamespacePodAffinity" => {
+            of_pods || resource.contains('/') && !resource.starts_with("count/")
+        }
+        _ => true,
     }
 }
 

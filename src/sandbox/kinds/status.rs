@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::defaults::put;
-use crate::sandbox::types::Kind;
+use crate::sandbox::types::{Kind, Origin};
 
-/// Empties the status of a new object.
+/// Empties the status of a new object; custom objects have none at first.
 pub(super) fn begin(kind: &Kind, object: &mut Value) {
-    if kind.status && !super::keeps_status(kind) {
+    if kind.origin == Origin::BuiltIn && kind.status && !super::keeps_status(kind) {
         put(object, "status", first(&kind.resource()));
     }
 }
@@ -25,6 +25,7 @@ fn first(resource: &str) -> Value {
         "horizontalpodautoscalers.autoscaling" => {
             json!({ "currentReplicas": 0, "desiredReplicas": 0 })
         }
+        "volumeattachments.storage.k8s.io" => json!({ "attached": false }),
         "poddisruptionbudgets.policy" => json!({
             "currentHealthy": 0, "desiredHealthy": 0, "disruptionsAllowed": 0, "expectedPods": 0,
         }),

@@ -1,6 +1,6 @@
 //! Who manages what after a write that is no server-side apply.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::compare::compare;
 use super::managers::{self, Entry, Operation};
@@ -8,6 +8,7 @@ use super::set::FieldSet;
 use super::shape::Type;
 use super::stripped::strip;
 use super::{By, Typed};
+use crate::sandbox::types;
 
 /// Gives an object that is created, or changed by anything but apply, its `managedFields`: those it came with, or else those
 /// of `before`, and what changed. `before` is `None` for a new object.
@@ -28,8 +29,8 @@ pub fn update(before: Option<&Value>, after: &mut Value, typed: &Typed<'_>, by: 
         return managers::put(after, Vec::new());
     }
 
-    let new = empty();
-    let mut changes = compare(Type::root(typed), Some(before.unwrap_or(&new)), Some(after));
+    let new = empty(typed);
+    let mut changes = compare(Type::root(typed), before.or(Some(&new)), Some(after));
     for set in [
         &mut changes.added,
         &mut changes.modified,
@@ -54,12 +55,16 @@ pub fn update(before: Option<&Value>, after: &mut Value, typed: &Typed<'_>, by: 
 
 /// All fields of an object that somebody could manage.
 pub(super) fn everything(object: &Value, typed: &Typed<'_>) -> FieldSet {
-    let mut set = compare(Type::root(typed), Some(&empty()), Some(object)).added;
+    let new = empty(typed);
+    let mut set = compare(Type::root(typed), Some(&new), Some(object)).added;
     strip(&mut set);
     set
 }
 
-/// An object with nothing in it.
-fn empty() -> Value {
-    json!({ "metadata": {} })
+/// An object with nothing in it but what Go writes of one that nobody has filled.
+fn empty(typed: &Typed<'_>) -> Value {
+    match typed.schema.about(typed.root) {
+        Some(_) => types::zero(typed.schema, typed.root),
+        None => Value::Object(Map::new()),
+    }
 }

@@ -5,6 +5,8 @@ pub mod discovery;
 pub mod generate;
 mod kind;
 pub mod openapi;
+mod parts;
+pub mod protobuf;
 mod read;
 mod registry;
 pub mod table;
@@ -17,6 +19,7 @@ use std::sync::{Arc, LazyLock};
 use super::merge::{Node, Schema};
 
 pub use self::kind::{Column, Kind, Origin, Scale};
+pub(in crate::sandbox) use self::read::zero;
 pub use self::read::{Read, read};
 pub use self::registry::Registry;
 

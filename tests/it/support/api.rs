@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use http::Request;
+use http_body_util::BodyExt;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
+
+use super::lab::is_sandbox;
 
 /// A connection.
 pub struct Api {
@@ -116,6 +119,27 @@ impl Api {
         self.send_as(None, method, path, content, body)
     }
 
+    /// Sends a request and gives the answer as it is: HTTP status and body, whatever they say.
+    pub fn raw(&self, method: &str, path: &str, content: &str, body: &Value) -> (u16, Value) {
+        let mut request = Request::builder().method(method).uri(path);
+        let mut bytes = Vec::new();
+        if !body.is_null() {
+            request = request.header("Content-Type", content);
+            bytes = serde_json::to_vec(body).unwrap();
+        }
+        let request = request.body(bytes.into()).unwrap();
+        let answer = self.runtime.block_on(async {
+            let answer = self.client.send(request).await.unwrap();
+            let code = answer.status().as_u16();
+            let body = answer.into_body().collect().await.unwrap().to_bytes();
+            (code, body)
+        });
+        let (code, body) = answer;
+        let body =
+            serde_json::from_slice(&body).unwrap_or_else(|_| String::from_utf8_lossy(&body).into());
+        (code, body)
+    }
+
     /// The same as somebody else.
     pub fn send_as(
         &self,
@@ -152,6 +176,15 @@ fn with(path: &str, query: &str) -> String {
     format!("{path}{joint}{query}")
 }
 
+/// A version of autoscalers that is served: v1.20 has no later one, and a sandbox no earlier one.
+pub fn autoscaling() -> &'static str {
+    if is_sandbox() {
+        "autoscaling/v2"
+    } else {
+        "autoscaling/v1"
+    }
+}
+
 /// The path of an object, or of a list when there is no name.
 ///
 /// Resources outside of the table below are written `<plural>.<group>/<version>`.
@@ -172,7 +205,7 @@ pub fn path(resource: &str, namespace: Option<&str>, name: Option<&str>) -> Stri
         "closurejvmtargets" | "closurejvmcampaigns" | "syncs" => {
             (plural, "apis/closurejvm.io/v1alpha1".to_owned())
         }
-        "horizontalpodautoscalers" => (plural, "apis/autoscaling/v1".to_owned()),
+        "horizontalpodautoscalers" => (plural, format!("apis/{}", autoscaling())),
         "endpointslices" => (plural, "apis/discovery.k8s.io/v1beta1".to_owned()),
         "roles" | "rolebindings" | "clusterroles" | "clusterrolebindings" => {
             (plural, "apis/rbac.authorization.k8s.io/v1".to_owned())

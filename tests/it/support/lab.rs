@@ -34,6 +34,11 @@ pub fn api() -> &'static Api {
     API.get_or_init(|| Api::connect(&shared().join("kubeconfig")))
 }
 
+/// Tells whether the control planes of this run are sandboxes (`tests/run --sandbox`).
+pub fn is_sandbox() -> bool {
+    env::var_os("COVERGENCE_SANDBOX").is_some()
+}
+
 /// A control plane that one test has to itself: a lab, or a sandbox where the run is on one.
 pub struct OwnLab {
     dir: TempDir,
@@ -53,7 +58,7 @@ impl OwnLab {
 
     fn start(flags: &[&str]) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        if env::var_os("COVERGENCE_SANDBOX").is_some() {
+        if is_sandbox() {
             let sandbox = Some(sandbox(dir.path()));
             return Self { dir, sandbox };
         }

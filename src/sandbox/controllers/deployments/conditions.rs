@@ -1,5 +1,6 @@
 //! The conditions of Deployments.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::sets::Sets;
@@ -9,6 +10,9 @@ use crate::sandbox::controllers::object::{condition, items, meta, now, number, s
 
 const PROGRESSING: &str = "Progressing";
 const AVAILABLE: &str = "Available";
+
+/// Why an update is said to have failed.
+const TIMED_OUT: &str = "ProgressDeadlineExceeded";
 
 /// Says that a Deployment is paused, or is not any more.
 pub(super) fn paused(deployment: &mut Value) {
@@ -115,7 +119,25 @@ pub(super) fn progress(deployment: &mut Value, sets: &Sets) {
             "ReplicaSetUpdated",
             &message,
         );
+    } else if deadline(deployment).is_some_and(|time| time <= Timestamp::now().as_second()) {
+        let message = format!("{what} has timed out progressing.");
+        put(deployment, PROGRESSING, "False", TIMED_OUT, &message);
     }
+}
+
+/// When an update that gets no further has failed, in seconds since 1970; `None` when it has, or when none is under way.
+pub(super) fn deadline(deployment: &Value) -> Option<i64> {
+    let seconds = deployment
+        .pointer("/spec/progressDeadlineSeconds")?
+        .as_i64()?;
+    let condition = condition(deployment, PROGRESSING)?;
+    let settled = ["NewReplicaSetAvailable", TIMED_OUT, "DeploymentPaused"];
+    if settled.contains(&text(condition, "/reason")) {
+        return None;
+    }
+    let since: Timestamp = text(condition, "/lastUpdateTime").parse().ok()?;
+    // Times are kept to the second, and it is to be over.
+    Some(since.as_second().saturating_add(seconds).saturating_add(1))
 }
 
 /// Says whether enough pods are available.

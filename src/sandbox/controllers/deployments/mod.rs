@@ -13,6 +13,7 @@ use serde_json::Value;
 use self::sets::Sets;
 use super::client;
 use super::object::{is_leaving, items, number, text};
+use super::watch::{Controller, Work};
 use crate::sandbox::state::State;
 use crate::sandbox::store::Key;
 
@@ -24,7 +25,12 @@ const HASH: &str = "pod-template-hash";
 
 /// Brings the ReplicaSets of a Deployment a step nearer to what it wants, and tells so in its status.
 pub(super) fn sync(state: &mut State, key: &Key) {
+    let work = Work {
+        controller: Controller::Deployments,
+        key: key.clone(),
+    };
     let Some(found) = state.store.get(key).cloned() else {
+        state.controllers.remind(work, None);
         return;
     };
     let mut deployment = (*found).clone();
@@ -48,6 +54,8 @@ pub(super) fn sync(state: &mut State, key: &Key) {
         conditions::progress(&mut deployment, &sets);
     }
     status::set(&mut deployment, &sets);
+    let deadline = conditions::deadline(&deployment).filter(|_| rolls);
+    state.controllers.remind(work, deadline);
     if deployment != *found {
         client::update_status(state, key, deployment);
     }

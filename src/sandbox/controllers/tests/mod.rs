@@ -1,5 +1,6 @@
 //! What the controllers make of objects. That Kubernetes' own make the same of them is shown beside its API server.
 
+mod claims;
 mod endpoints;
 mod garbage;
 mod namespaces;

@@ -275,3 +275,36 @@ fn what_is_at_rest_is_left_alone() {
     world.settle();
     assert_eq!(world.state.store.version(), version);
 }
+
+#[test]
+fn an_update_that_gets_no_further_runs_out_of_time() {
+    let mut world = World::new(Pods::Pending);
+    let mut web = workload("Deployment", "web", "web:1");
+    web["spec"]["progressDeadlineSeconds"] = json!(60);
+    world.add("deployments.apps", web);
+    let progressing = |world: &World| {
+        let web = world.find("deployments.apps", "web");
+        let mut all = web["status"]["conditions"].as_array().unwrap().iter();
+        all.find(|condition| condition["type"] == "Progressing")
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(progressing(&world)["status"], "True");
+    assert!(world.state.controllers.wait());
+
+    let mut status = world.find("deployments.apps", "web")["status"].clone();
+    for condition in status["conditions"].as_array_mut().unwrap() {
+        condition["lastUpdateTime"] = json!("2020-01-01T00:00:00Z");
+    }
+    world.tell("deployments.apps", "web", status);
+    let condition = progressing(&world);
+    assert_eq!(condition["status"], "False");
+    assert_eq!(condition["reason"], "ProgressDeadlineExceeded");
+    let message = condition["message"].as_str().unwrap();
+    assert!(message.starts_with("ReplicaSet \"web-"), "{message}");
+    assert!(
+        message.ends_with("\" has timed out progressing."),
+        "{message}"
+    );
+    assert!(!world.state.controllers.wait());
+}

@@ -14,7 +14,7 @@ pub(super) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 type Open = BTreeSet<String>;
 
 /// What is wrong with all containers of a pod.
-pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
+pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>, volumes: &BTreeSet<String>) {
     let containers = spec.field("containers");
     if containers.len() == 0 {
         causes.required(&containers, "");
@@ -23,13 +23,13 @@ pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
     let mut open = Open::new();
     for container in containers.items() {
         check_name(causes, &container, &mut names);
-        check_one(causes, &container, spec);
+        check_one(causes, &container, volumes);
         check_open(causes, &container, &mut open);
     }
     let first = spec.field("initContainers");
     for container in first.items() {
         check_name(causes, &container, &mut names);
-        check_one(causes, &container, spec);
+        check_one(causes, &container, volumes);
         check_open(causes, &container, &mut Open::new());
         for field in [
             "lifecycle",
@@ -52,6 +52,19 @@ pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
     }
 }
 
+/// What is wrong with the containers of a pod, though not with those of templates.
+pub(super) fn check_images(causes: &mut Causes, spec: &Spot<'_>) {
+    for list in ["containers", "initContainers"] {
+        let list = spec.field(list);
+        for container in list.items() {
+            let image = container.field("image");
+            if image.text().trim() != image.text() {
+                causes.invalid(&image, "must not have leading or trailing whitespace");
+            }
+        }
+    }
+}
+
 fn check_name<'a>(causes: &mut Causes, container: &Spot<'a>, names: &mut BTreeSet<&'a str>) {
     let name = container.value.get("name").and_then(|name| name.as_str());
     let name = name.unwrap_or_default();
@@ -66,13 +79,10 @@ fn check_name<'a>(causes: &mut Causes, container: &Spot<'a>, names: &mut BTreeSe
     }
 }
 
-fn check_one(causes: &mut Causes, container: &Spot<'_>, spec: &Spot<'_>) {
+fn check_one(causes: &mut Causes, container: &Spot<'_>, volumes: &BTreeSet<String>) {
     let image = container.field("image");
     if image.text().is_empty() {
         causes.required(&image, "");
-    }
-    if image.text().trim() != image.text() {
-        causes.invalid(&image, "must not have leading or trailing whitespace");
     }
     probe::check_lifecycle(causes, &container.field("lifecycle"));
     for name in ["livenessProbe", "startupProbe", "readinessProbe"] {
@@ -93,7 +103,7 @@ fn check_one(causes: &mut Causes, container: &Spot<'_>, spec: &Spot<'_>) {
     }
     check_ports(causes, &container.field("ports"));
     env::check(causes, container);
-    volume::check_mounts(causes, container, spec);
+    volume::check_mounts(causes, container, volumes);
     causes.one_of(
         &container.field("imagePullPolicy"),
         &["Always", "IfNotPresent", "Never"],

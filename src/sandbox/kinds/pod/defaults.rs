@@ -8,6 +8,7 @@ use crate::sandbox::kinds::defaults::{
     Default::{Count, Empty, Int, Text},
     Table, add, has, items, object_in, put, take, text,
 };
+use crate::sandbox::kinds::quantity;
 
 const SPEC: &Table = &[
     ("dnsPolicy", Text("ClusterFirst")),
@@ -22,6 +23,7 @@ const CONTAINER: &Table = &[
     ("terminationMessagePolicy", Text("File")),
     ("ports[].protocol", Text("TCP")),
     ("env[].valueFrom.fieldRef.apiVersion", Text("v1")),
+    ("env[].valueFrom.resourceFieldRef.divisor", Text("0")),
     ("resources", Empty),
 ];
 
@@ -36,8 +38,6 @@ const HTTP: &Table = &[
     ("httpGet.path", Text("/")),
     ("httpGet.scheme", Text("HTTP")),
 ];
-
-const RESOURCE_FIELD: &Table = &[("env[].valueFrom.resourceFieldRef.divisor", Text("0"))];
 
 /// Adds defaults to a pod's spec, be it a pod's or a template's.
 pub(in super::super) fn default_spec(spec: &mut Value) {
@@ -81,7 +81,11 @@ pub(in super::super) fn default_pod(pod: &mut Value) {
 
 fn default_container(container: &mut Value) {
     add(container, CONTAINER);
-    add(container, RESOURCE_FIELD);
+    for list in ["/resources/limits", "/resources/requests"] {
+        if let Some(list) = container.pointer_mut(list) {
+            quantity::round_up(list);
+        }
+    }
     if text(container, "imagePullPolicy").is_empty() {
         let latest = image::is_latest(text(container, "image"));
         let policy = if latest { "Always" } else { "IfNotPresent" };

@@ -22,9 +22,7 @@ pub(super) use self::defaults::{default_pod, default_spec};
 pub(super) use self::probe::check_port;
 pub(super) use self::resources::check_quantity;
 pub(super) use self::scheduling::check_tolerations;
-pub(super) use self::spec::{
-    check as check_spec, check_new, check_template, check_template_metadata,
-};
+pub(super) use self::spec::{check_new, check_pod, check_template, check_template_metadata};
 pub(super) use self::update::check as check_update;
 pub(super) use self::volume_defaults::default_source;
 pub(super) use self::volume_source::{check_driver, check_shared};

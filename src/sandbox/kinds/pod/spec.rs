@@ -32,6 +32,13 @@ pub(in super::super) fn check_template_metadata(causes: &mut Causes, template: &
     labels::check_annotations(causes, &said);
 }
 
+/// What is wrong with a pod.
+pub(in super::super) fn check_pod(causes: &mut Causes, pod: &Spot<'_>) {
+    let spec = pod.field("spec");
+    check(causes, &spec);
+    container::check_images(causes, &spec);
+}
+
 /// What is wrong with a new pod besides.
 pub(in super::super) fn check_new(causes: &mut Causes, pod: &Spot<'_>) {
     let spec = pod.field("spec");
@@ -41,10 +48,10 @@ pub(in super::super) fn check_new(causes: &mut Causes, pod: &Spot<'_>) {
     }
 }
 
-/// What is wrong with a pod's spec.
-pub(in super::super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
-    volume::check(causes, spec);
-    container::check(causes, spec);
+/// What is wrong with a pod's spec, be it a pod's or a template's.
+fn check(causes: &mut Causes, spec: &Spot<'_>) {
+    let volumes = volume::check(causes, spec);
+    container::check(causes, spec, &volumes);
     causes.one_of(
         &spec.field("restartPolicy"),
         &["Always", "OnFailure", "Never"],

@@ -7,34 +7,34 @@ use crate::sandbox::kinds::causes::{Causes, quoted};
 use crate::sandbox::kinds::spot::Spot;
 use crate::sandbox::kinds::words;
 
-/// What is wrong with the volumes.
-pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) {
+/// What is wrong with the volumes; gives the names of those with which nothing is.
+pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) -> BTreeSet<String> {
     let volumes = spec.field("volumes");
     let account = spec.field("serviceAccountName");
     let mut names = BTreeSet::new();
     for volume in volumes.items() {
+        let before = causes.0.len();
         source::check(causes, &volume, !account.text().is_empty());
         let name = volume.field("name");
         if name.text().is_empty() {
             causes.required(&name, "");
-            continue;
+        } else {
+            causes.all_invalid(&name, &words::label(name.text()));
+            if names.contains(name.text()) {
+                causes.duplicate(&name);
+            }
         }
-        let wrong = words::label(name.text());
-        causes.all_invalid(&name, &wrong);
-        if wrong.is_empty() && !names.insert(name.text().to_owned()) {
-            causes.duplicate(&name);
+        if causes.0.len() == before {
+            names.insert(name.text().to_owned());
         }
     }
+    names
 }
 
 /// What is wrong with where a container has volumes.
-pub(super) fn check_mounts(causes: &mut Causes, container: &Spot<'_>, spec: &Spot<'_>) {
-    let volumes = spec.field("volumes");
-    let known = |name: &str| {
-        volumes
-            .items()
-            .any(|volume| volume.field("name").text() == name)
-    };
+pub(super) fn check_mounts(causes: &mut Causes, container: &Spot<'_>, volumes: &BTreeSet<String>) {
+    let context = container.field("securityContext");
+    let privileged = context.field("privileged").is_true();
     let mounts = container.field("volumeMounts");
     let mut paths = BTreeSet::new();
     for mount in mounts.items() {
@@ -42,7 +42,7 @@ pub(super) fn check_mounts(causes: &mut Causes, container: &Spot<'_>, spec: &Spo
         if name.text().is_empty() {
             causes.required(&name, "");
         }
-        if !known(name.text()) {
+        if !volumes.contains(name.text()) {
             causes.not_found(&name);
         }
         let path = mount.field("mountPath");
@@ -52,7 +52,7 @@ pub(super) fn check_mounts(causes: &mut Causes, container: &Spot<'_>, spec: &Spo
         if !paths.insert(path.text().to_owned()) {
             causes.invalid_as(&path, &quoted(path.text()), "must be unique");
         }
-        check_part(causes, &mounts, &mount);
+        check_part(causes, &mounts, &mount, privileged);
     }
     let devices = container.field("volumeDevices");
     for device in devices.items() {
@@ -63,13 +63,13 @@ pub(super) fn check_mounts(causes: &mut Causes, container: &Spot<'_>, spec: &Spo
         if path.text().is_empty() {
             causes.required(&path, "");
         }
-        if !known(name.text()) {
+        if !volumes.contains(name.text()) {
             causes.not_found(&name);
         }
     }
 }
 
-fn check_part(causes: &mut Causes, mounts: &Spot<'_>, mount: &Spot<'_>) {
+fn check_part(causes: &mut Causes, mounts: &Spot<'_>, mount: &Spot<'_>, privileged: bool) {
     let (path, expression) = (mount.field("subPath"), mount.field("subPathExpr"));
     if !path.text().is_empty() {
         source::check_local_path(causes, &mounts.named("subPath", path.value));
@@ -87,5 +87,11 @@ fn check_part(causes: &mut Causes, mounts: &Spot<'_>, mount: &Spot<'_>) {
     if propagation.present() {
         let said = mounts.named("mountPropagation", propagation.value);
         causes.one_of(&said, &["Bidirectional", "HostToContainer", "None"]);
+        if said.text() == "Bidirectional" && !privileged {
+            causes.forbidden(
+                &said,
+                "Bidirectional mount propagation is available only to privileged containers",
+            );
+        }
     }
 }

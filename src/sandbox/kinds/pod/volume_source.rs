@@ -175,12 +175,21 @@ fn check_projected(causes: &mut Causes, projected: &Spot<'_>, account: bool) {
     let sources = projected.field("sources");
     let mut paths: Vec<String> = Vec::new();
     for source in sources.items() {
-        for (name, part) in [("secret", "name"), ("configMap", "name")] {
+        let parts = ["secret", "configMap", "downwardAPI", "serviceAccountToken"];
+        if parts
+            .iter()
+            .filter(|part| source.field(part).present())
+            .count()
+            > 1
+        {
+            causes.forbidden(&source, "may not specify more than 1 volume type");
+        }
+        for name in ["secret", "configMap"] {
             let spot = source.field(name);
             if spot.absent() {
                 continue;
             }
-            require(causes, &spot.field(part));
+            require(causes, &spot.field("name"));
             let items = spot.field("items");
             let owner = spot.field("name");
             for item in items.items() {

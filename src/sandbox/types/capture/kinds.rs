@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::corrections::Definitions;
 use super::shape::{Shapes, strings, text};
 use crate::sandbox::merge::Schema;
-use crate::sandbox::types::{Kind, Origin, Registry, Scale};
+use crate::sandbox::types::{Kind, Origin, Registry, Scale, parts};
 
 /// Kinds of Kubernetes whose `metadata.generation` counts changes of their specs.
 const WITH_GENERATION: &[&str] = &[
@@ -50,6 +50,11 @@ pub fn registry(definitions: &Definitions, lists: &[Value]) -> Registry {
             served.contains_key(&(group, version, part.as_str()))
         };
         found.push((kind(resource, gvk, name, has), root));
+    }
+    for part in parts::DEFINITIONS {
+        if definitions.types.contains_key(*part) {
+            shapes.definition(part);
+        }
     }
     let schema = Arc::new(shapes.finish());
     let mut registry = Registry::default();

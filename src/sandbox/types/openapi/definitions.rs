@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::sandbox::merge::{Field, ListKind, Node, NodeId, PatchStrategy, Scalar, Schema, Struct};
-use crate::sandbox::types::{Kind, Origin, built_in};
+use crate::sandbox::types::{Kind, Origin, Registry, built_in, parts};
 
 /// The version of OpenAPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +67,16 @@ impl Definitions {
         insert(&mut definition, "x-kubernetes-group-version-kind", gvk);
         self.written.insert(name.clone(), definition);
         name
+    }
+
+    /// Writes the types of what requests carry beside objects.
+    pub fn parts(&mut self, kinds: &Registry) {
+        for name in parts::DEFINITIONS {
+            let kind = name.rsplit('.').next().unwrap_or(name);
+            if let Some((schema, place)) = parts::find(kinds, kind) {
+                self.value(&schema, place);
+            }
+        }
     }
 
     fn add_what_all_objects_have(&mut self, definition: &mut Value) {

@@ -19,6 +19,7 @@ pub fn v2(kinds: &Registry) -> Value {
         let name = definitions.root(kind);
         paths.extend(paths::of(kind, &name, Dialect::V2));
     }
+    definitions.parts(kinds);
     json!({
         "swagger": "2.0", "info": info(), "paths": paths, "definitions": definitions.finish(),
     })
