@@ -63,7 +63,6 @@ pub const KINDS: &[Kind] = &[
         scale: true,
         ..kind("apis/apps/v1", "statefulsets", "StatefulSet", stateful_set)
     },
-    kind("apis/apps/v1", "daemonsets", "DaemonSet", daemon_set),
     kind("api/v1", "configmaps", "ConfigMap", config_map),
     kind("api/v1", "secrets", "Secret", secret),
     kind(
@@ -158,16 +157,6 @@ fn stateful_set(dice: &mut Dice) -> Value {
     json!({ "spec": spec })
 }
 
-fn daemon_set(dice: &mut Dice) -> Value {
-    let labels = json!({ "app": "agent" });
-    let mut spec =
-        json!({ "selector": { "matchLabels": labels }, "template": template(dice, labels) });
-    dice.some(&mut spec, 20, "updateStrategy", |dice| {
-        json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": dice.between(1, 2) } })
-    });
-    json!({ "spec": spec })
-}
-
 fn service(dice: &mut Dice) -> Value {
     let port = |port: u32, protocol, name: &str| json!({ "port": port, "protocol": protocol, "name": name });
     let mut ports = dice.one_or_more(&[
@@ -245,7 +234,7 @@ fn service_account(dice: &mut Dice) -> Value {
 fn claim(dice: &mut Dice) -> Value {
     let mut spec = json!({
         "accessModes": ["ReadWriteOnce"],
-        "resources": { "requests": { "storage": dice.pick(&["1Gi", "1024Mi"]) } },
+        "resources": { "requests": { "storage": dice.pick(&["1Gi", "2Gi"]) } },
     });
     dice.some(&mut spec, 30, "storageClassName", |_| "fast".into());
     json!({ "spec": spec })
@@ -257,7 +246,7 @@ fn limit_range(dice: &mut Dice) -> Value {
         &mut limit,
         50,
         "defaultRequest",
-        |dice| json!({ "cpu": dice.pick(&["500m", "0.5"]) }),
+        |dice| json!({ "cpu": dice.pick(&["500m", "250m"]) }),
     );
     json!({ "spec": { "limits": [limit] } })
 }
@@ -373,7 +362,7 @@ fn thing(dice: &mut Dice) -> Value {
     });
     dice.some(&mut spec, 30, "free", |dice| {
         let mut free = json!({});
-        dice.some(&mut free, 60, "m", Dice::words);
+        dice.some(&mut free, 60, "m", Dice::word);
         dice.some(&mut free, 60, "n", |dice| json!([dice.word(), 1]));
         free
     });
