@@ -36,6 +36,7 @@ impl Story {
         let name = format!("n{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let mut memories = [Memory::default(), Memory::default()];
         let mut good = 0;
+        let mut before = Value::Null;
         for (at, step) in self.steps.iter().enumerate() {
             let sides = [&pair.sandbox, pair.server];
             let mut answers = sides.into_iter().zip(&mut memories).map(|(api, memory)| {
@@ -52,6 +53,12 @@ impl Story {
             let found = differences(&sandbox, &server);
             if found.is_empty() {
                 good += usize::from(code < 300);
+                if code < 300
+                    && sandbox["body"]["kind"] == self.of.kind
+                    && !step.query.contains("dryRun")
+                {
+                    before = sandbox;
+                }
                 if code < 300 && scaled(step, pair.minor) {
                     return Outcome::Excused(SCALE);
                 }
@@ -62,6 +69,7 @@ impl Story {
                 sandbox: &sandbox,
                 server: &server,
                 differences: &found,
+                before: &before,
             };
             return match excuse(&case, pair.minor) {
                 Some(rule) => Outcome::Excused(rule),

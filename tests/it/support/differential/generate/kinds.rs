@@ -57,9 +57,7 @@ pub const KINDS: &[Kind] = &[
     CUSTOM,
     CUSTOM,
     Kind {
-        status: Some(
-            |dice| json!({ "replicas": dice.between(0, 3), "readyReplicas": dice.between(0, 3) }),
-        ),
+        status: Some(|dice| json!({ "replicas": 3, "readyReplicas": dice.between(0, 3) })),
         scale: true,
         ..kind("apis/apps/v1", "statefulsets", "StatefulSet", stateful_set)
     },
@@ -70,12 +68,6 @@ pub const KINDS: &[Kind] = &[
         "serviceaccounts",
         "ServiceAccount",
         service_account,
-    ),
-    kind(
-        "api/v1",
-        "persistentvolumeclaims",
-        "PersistentVolumeClaim",
-        claim,
     ),
     kind("api/v1", "limitranges", "LimitRange", limit_range),
     kind("api/v1", "endpoints", "Endpoints", endpoints),
@@ -229,15 +221,6 @@ fn service_account(dice: &mut Dice) -> Value {
         dice.chance(50).into()
     });
     object
-}
-
-fn claim(dice: &mut Dice) -> Value {
-    let mut spec = json!({
-        "accessModes": ["ReadWriteOnce"],
-        "resources": { "requests": { "storage": dice.pick(&["1Gi", "2Gi"]) } },
-    });
-    dice.some(&mut spec, 30, "storageClassName", |_| "fast".into());
-    json!({ "spec": spec })
 }
 
 fn limit_range(dice: &mut Dice) -> Value {
