@@ -28,8 +28,17 @@ const LEFT_OUT: &[(&str, &str)] = &[
 
 /// The table, as it is in `built_in.json`.
 pub fn table(openapi_v2: &Value, resource_lists: &[Value]) -> Vec<u8> {
-    let lists: Vec<Value> = resource_lists.iter().flat_map(served).collect();
+    let mut lists: Vec<Value> = resource_lists.iter().flat_map(served).collect();
+    lists.push(newer());
     table::to_bytes(&capture::registry(openapi_v2, &lists))
+}
+
+/// What has come since: the question who one is (`kubectl auth whoami`).
+fn newer() -> Value {
+    json!({
+        "groupVersion": "authentication.k8s.io/v1",
+        "resources": [{ "name": "selfsubjectreviews", "namespaced": false, "kind": "SelfSubjectReview" }],
+    })
 }
 
 /// The lists that are made of one.

@@ -43,6 +43,13 @@ impl Definitions {
                 let empty = json!({ "type": "object", "properties": {} });
                 self.types.entry(package(what)).or_insert(empty);
             }
+            "kind" => {
+                let definition = self.types.get_mut(&package(what))?.as_object_mut()?;
+                let (group, version) = rest.split_once(' ')?;
+                let kind = what.rsplit('.').next()?;
+                let gvk = json!([{ "group": group, "version": version, "kind": kind }]);
+                definition.insert("x-kubernetes-group-version-kind".to_owned(), gvk);
+            }
             "whole" => {
                 let definition = self.types.get_mut(&package(what))?.as_object_mut()?;
                 definition.insert("x-kubernetes-map-type".to_owned(), "atomic".into());
