@@ -101,6 +101,8 @@ mod reference_status;
 mod reference_switches;
 mod rollout_failure;
 mod sandbox_controllers;
+mod sandbox_kubectl;
+mod sandbox_types;
 mod secrecy;
 mod security;
 mod settled_kinds;

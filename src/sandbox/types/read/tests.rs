@@ -102,7 +102,7 @@ fn scalars_are_kept_in_one_form() {
     );
     let times = json!({
         "metadata": { "creationTimestamp": "2024-03-01T10:00:00.5+02:00" },
-        "spec": { "renewTime": "2024-03-01T10:00:00.5+02:00" },
+        "spec": { "renewTime": "2024-03-01T10:00:00.500000+02:00" },
     });
     let (lease, _) = of("coordination.k8s.io/v1", "Lease", times);
     assert_eq!(
