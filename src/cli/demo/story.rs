@@ -208,8 +208,10 @@ impl Story<'_> {
     }
 
     async fn status(&mut self, controller: &Controller) -> Result<(), CliError> {
-        self.narrator
-            .chapter("And how is everything? (status)", "")?;
+        self.narrator.chapter(
+            "And how is everything? (status)",
+            "Every Sync and every Target; below what is not ready stands why.",
+        )?;
         let namespace = &self.stage.namespace;
         let arguments = ["status", NAME, "-n", namespace];
         self.narrator

@@ -32,36 +32,48 @@ pub enum Target<'a> {
     Path(&'a str),
 }
 
-impl<'a> Attributes<'a> {
-    /// Those of a request. A selector of one name asks for that name alone.
-    pub fn of(request: &'a Request) -> Self {
-        let group = request.kind.group.as_str();
-        let resource = request.kind.plural.as_str();
+impl<'a> Target<'a> {
+    /// Objects, as a path and a selector of fields tell of them. A selector of one name asks for that name alone.
+    pub fn objects(
+        group: &'a str,
+        resource: &'a str,
+        subresource: Option<&'a str>,
+        namespace: Option<&'a str>,
+        name: Option<&'a str>,
+        selector: Option<&'a str>,
+    ) -> Self {
         let selected = || {
-            let selector = request.parameter("fieldSelector")?;
-            let name = selector.strip_prefix("metadata.name=")?;
+            let name = selector?.strip_prefix("metadata.name=")?;
             Some(name.trim_start_matches('=')).filter(|name| !name.contains(','))
         };
-        let name = request
-            .name
-            .as_deref()
-            .or_else(selected)
-            .unwrap_or_default();
-        let namespace = match (&request.namespace, group, resource) {
-            (Some(namespace), ..) => namespace.as_str(),
+        let namespace = match (group, resource) {
             // A namespace is in itself.
-            (None, "", "namespaces") => request.name.as_deref().unwrap_or_default(),
-            (None, ..) => "",
+            ("", "namespaces") => namespace.or(name),
+            _ => namespace,
         };
+        Self::Resource {
+            group,
+            resource,
+            subresource: subresource.unwrap_or_default(),
+            namespace: namespace.unwrap_or_default(),
+            name: name.or_else(selected).unwrap_or_default(),
+        }
+    }
+}
+
+impl<'a> Attributes<'a> {
+    /// Those of a request.
+    pub fn of(request: &'a Request) -> Self {
         Self {
             verb: request.verb.word(),
-            target: Target::Resource {
-                group,
-                resource,
-                subresource: request.subresource.as_deref().unwrap_or_default(),
-                namespace,
-                name,
-            },
+            target: Target::objects(
+                &request.kind.group,
+                &request.kind.plural,
+                request.subresource.as_deref(),
+                request.namespace.as_deref(),
+                request.name.as_deref(),
+                request.parameter("fieldSelector"),
+            ),
         }
     }
 

@@ -66,15 +66,6 @@ pub fn authenticate(state: &State, headers: &HeaderMap) -> Result<User, ApiError
     impersonation::impersonate(state, sender, headers)
 }
 
-/// Whether somebody may do what they ask.
-///
-/// # Errors
-/// 403, worded as the API server words it.
-pub fn authorize(state: &State, request: &Request) -> Result<(), ApiError> {
-    let attributes = Attributes::of(request);
-    require(state, &request.user, &attributes)
-}
-
 /// Whether somebody who changes an object may also make it, since it is not there.
 ///
 /// # Errors

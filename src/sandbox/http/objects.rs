@@ -10,9 +10,8 @@ use serde_json::Value;
 use super::path::Place;
 use super::present::{self, Content, Shown};
 use super::reply::Reply;
-use super::trail::Trail;
+use super::trail::{self, Trail};
 use super::{accept, body, query, target, watch};
-use crate::sandbox::auth::Attributes;
 use crate::sandbox::error::ApiError;
 use crate::sandbox::read::Follow;
 use crate::sandbox::request::{Request, Verb};
@@ -51,9 +50,16 @@ pub fn serve(
         _ => Ok(Value::Null),
     };
 
+    let selector = query.get("fieldSelector").cloned();
+    trail.about = Some((place.clone(), selector.clone()));
     let mut state = sandbox.lock();
     let user = auth::authenticate(&state, &parts.headers)?;
     trail.user = Some(user.clone());
+    let attributes = trail::attributes(parts, &place, selector.as_deref());
+    let decision = auth::decide(&state, &user, &attributes);
+    if !trail.decision.insert(decision).allowed {
+        return Err(attributes.forbidden(&user));
+    }
     let kinds = &state.kinds;
     if !kinds
         .all()
@@ -65,7 +71,7 @@ pub fn serve(
     let is_watch = query::is_on(query.get("watch").map(String::as_str));
     let format = format?;
     let verb = target::verb(&parts.method, &kind, &place, is_watch, format)?;
-    let request = trail.request.insert(Request {
+    let mut request = Request {
         verb,
         manager: manager(query.get("fieldManager"), &parts.headers),
         namespace: place.namespace,
@@ -75,13 +81,9 @@ pub fn serve(
         body: Value::Null,
         user,
         kind: kind.clone(),
-    });
-    let attributes = Attributes::of(request);
-    let decision = auth::decide(&state, &request.user, &attributes);
-    if !trail.decision.insert(decision).allowed {
-        return Err(attributes.forbidden(&request.user));
-    }
-    request.body = read.map_err(|error| unreadable(request, &error))?;
+    };
+    request.body = read.map_err(|error| unreadable(&request, &error))?;
+    let request = &request;
 
     if !matches!(verb, Verb::Watch) {
         present::check(form, &kind, matches!(verb, Verb::List))?;

@@ -522,6 +522,10 @@ async fn strangers_may_not_read_and_all_is_written_down() {
     assert_eq!(ask(&admin, path).await, 200);
     assert_eq!(ask("", "/version").await, 403);
     assert_eq!(ask(&admin, "/version").await, 200);
+    // What there is not is no business of strangers either.
+    let nowhere = "/apis/x.io/v1/namespaces/a/things/t/log";
+    assert_eq!(ask("", nowhere).await, 403);
+    assert_eq!(ask(&admin, nowhere).await, 404);
     let text = std::fs::read_to_string(&log).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     let told: Vec<String> = text
@@ -530,8 +534,9 @@ async fn strangers_may_not_read_and_all_is_written_down() {
         .map(|event| {
             let user = event["user"]["username"].as_str().unwrap_or("-");
             let code = &event["responseStatus"]["code"];
+            let part = event["objectRef"]["subresource"].as_str().unwrap_or("-");
             format!(
-                "{user} {} {} {code}",
+                "{user} {} {} {part} {code}",
                 event["verb"].as_str().unwrap(),
                 event["requestURI"].as_str().unwrap()
             )
@@ -540,11 +545,13 @@ async fn strangers_may_not_read_and_all_is_written_down() {
     assert_eq!(
         told,
         [
-            format!("system:anonymous list {path} 403"),
-            format!("- get {path} 401"),
-            format!("admin list {path} 200"),
-            "system:anonymous get /version 403".to_owned(),
-            "admin get /version 200".to_owned(),
+            format!("system:anonymous list {path} - 403"),
+            format!("- list {path} - 401"),
+            format!("admin list {path} - 200"),
+            "system:anonymous get /version - 403".to_owned(),
+            "admin get /version - 200".to_owned(),
+            format!("system:anonymous get {nowhere} log 403"),
+            format!("admin get {nowhere} log 404"),
         ]
     );
 }

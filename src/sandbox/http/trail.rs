@@ -8,18 +8,20 @@ use http::header::USER_AGENT;
 use http::request::Parts;
 use jiff::Timestamp;
 
+use super::path::Place;
+use super::query;
 use super::reply::Reply;
 use crate::sandbox::auth::audit::{Event, Log};
 use crate::sandbox::auth::{Attributes, Decision, Target};
-use crate::sandbox::request::{Request, User};
+use crate::sandbox::request::User;
 
 /// What is known of a request so far.
 pub struct Trail {
     received: Timestamp,
     /// Who sent it.
     pub user: Option<User>,
-    /// What it asks of objects.
-    pub request: Option<Request>,
+    /// Which objects it is about, and the selector of their fields.
+    pub about: Option<(Place, Option<String>)>,
     /// Whether that is allowed.
     pub decision: Option<Decision>,
 }
@@ -30,7 +32,7 @@ impl Trail {
         Self {
             received: Timestamp::now(),
             user: None,
-            request: None,
+            about: None,
             decision: None,
         }
     }
@@ -38,8 +40,8 @@ impl Trail {
     /// Writes it down, with what became of it.
     pub fn write(&self, log: &Log, parts: &Parts, reply: &Reply) {
         let verb = verb(&parts.method);
-        let attributes = match &self.request {
-            Some(request) => Attributes::of(request),
+        let attributes = match &self.about {
+            Some((place, selector)) => attributes(parts, place, selector.as_deref()),
             None => Attributes {
                 verb: &verb,
                 target: Target::Path(parts.uri.path()),
@@ -57,10 +59,7 @@ impl Trail {
                 .path_and_query()
                 .map_or("", |whole| whole.as_str()),
             attributes,
-            version: self
-                .request
-                .as_ref()
-                .map_or("", |request| &request.kind.version),
+            version: self.about.as_ref().map_or("", |(place, _)| &place.version),
             user: self.user.as_ref(),
             agent: agent.unwrap_or_default(),
             address: address.as_deref().unwrap_or_default(),
@@ -71,6 +70,36 @@ impl Trail {
         };
         // A full disk is no reason to answer nothing.
         let _ = log.write(&event);
+    }
+}
+
+/// What is done with objects, known before it is known whether there is such a kind.
+pub fn attributes<'a>(
+    parts: &'a Parts,
+    place: &'a Place,
+    selector: Option<&'a str>,
+) -> Attributes<'a> {
+    let query = parts.uri.query().unwrap_or_default();
+    let verb = match (&parts.method, &place.name) {
+        (&Method::POST, _) => "create",
+        (&Method::PUT, _) => "update",
+        (&Method::PATCH, _) => "patch",
+        (&Method::DELETE, Some(_)) => "delete",
+        (&Method::DELETE, None) => "deletecollection",
+        (_, Some(_)) => "get",
+        (_, None) if query::is_on(query::parse(query).get("watch").map(String::as_str)) => "watch",
+        (_, None) => "list",
+    };
+    Attributes {
+        verb,
+        target: Target::objects(
+            &place.group,
+            &place.plural,
+            place.subresource.as_deref(),
+            place.namespace.as_deref(),
+            place.name.as_deref(),
+            selector,
+        ),
     }
 }
 

@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 
 use super::compare::compare;
 use super::managers::{self, Entry, Operation};
-use super::schema::{Node, NodeId, Schema};
 use super::set::FieldSet;
 use super::shape::Type;
 use super::stripped::strip;
 use super::{By, Typed};
+use crate::sandbox::types;
 
 /// Gives an object that is created, or changed by anything but apply, its `managedFields`: those it came with, or else those
 /// of `before`, and what changed. `before` is `None` for a new object.
@@ -29,7 +29,7 @@ pub fn update(before: Option<&Value>, after: &mut Value, typed: &Typed<'_>, by: 
         return managers::put(after, Vec::new());
     }
 
-    let new = empty(typed.schema, typed.root);
+    let new = empty(typed);
     let mut changes = compare(Type::root(typed), before.or(Some(&new)), Some(after));
     for set in [
         &mut changes.added,
@@ -55,25 +55,16 @@ pub fn update(before: Option<&Value>, after: &mut Value, typed: &Typed<'_>, by: 
 
 /// All fields of an object that somebody could manage.
 pub(super) fn everything(object: &Value, typed: &Typed<'_>) -> FieldSet {
-    let new = empty(typed.schema, typed.root);
+    let new = empty(typed);
     let mut set = compare(Type::root(typed), Some(&new), Some(object)).added;
     strip(&mut set);
     set
 }
 
-/// An object with nothing in it but what is never absent, which nobody manages.
-fn empty(schema: &Schema, id: NodeId) -> Value {
-    let mut object = Map::new();
-    if let (Node::Struct(kind), Some(about)) = (schema.node(id), schema.about(id)) {
-        for name in &about.always {
-            if let Some(field) = kind.fields.get(name) {
-                let value = match schema.node(field.node) {
-                    Node::Struct(_) => empty(schema, field.node),
-                    _ => Value::Null,
-                };
-                object.insert(name.to_string(), value);
-            }
-        }
+/// An object with nothing in it but what Go writes of one that nobody has filled.
+fn empty(typed: &Typed<'_>) -> Value {
+    match typed.schema.about(typed.root) {
+        Some(_) => types::zero(typed.schema, typed.root),
+        None => Value::Object(Map::new()),
     }
-    object.into()
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use self::message::Place;
 use self::zero::Presence;
+pub(in crate::sandbox) use self::zero::of as zero;
 use super::Kind;
 use crate::sandbox::merge::{Field, Node, NodeId, Schema, Struct};
 

@@ -44,7 +44,6 @@ fn spec() -> Value {
                                 "replicas": { "type": "integer", "format": "int32", "minimum": 0, "maximum": 9 },
                                 "text": { "type": "string", "pattern": "^[a-z0-9]*$" },
                                 "mode": { "type": "string", "enum": ["a", "b"], "default": "a" },
-                                "either": { "x-kubernetes-int-or-string": true },
                                 "ports": {
                                     "type": "array",
                                     "x-kubernetes-list-type": "map",

@@ -2,6 +2,7 @@
 //!
 //! Differences that are meant are listed in `src/sandbox/DIFFERENCES.md`, and named in [`rules`]; no other is let pass.
 
+mod align;
 mod answer;
 pub mod definition;
 pub mod generate;

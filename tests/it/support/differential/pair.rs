@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
+use super::align::aligned;
 use super::answer::Answer;
 use crate::support::api::Api;
 use crate::support::lab::eventually;
@@ -18,6 +19,8 @@ pub struct Pair<'a> {
     pub sandbox: Api,
     pub server: &'a Api,
     pub namespace: String,
+    /// The server's version: 20 for Kubernetes 1.20.
+    pub minor: u32,
     stop: CancellationToken,
     /// Serves the sandbox.
     _runtime: Runtime,
@@ -41,6 +44,8 @@ impl<'a> Pair<'a> {
             controllers,
             ..Options::default()
         });
+        let kinds = aligned(&sandbox.lock().kinds, &server.get("/openapi/v2"));
+        sandbox.lock().kinds = kinds;
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let kubeconfig = sandbox.kubeconfig(listener.local_addr().unwrap()).unwrap();
         let dir = tempfile::tempdir().unwrap();
@@ -52,6 +57,7 @@ impl<'a> Pair<'a> {
             sandbox: Api::connect(&file),
             server,
             namespace: namespace.to_owned(),
+            minor: minor(server),
             stop,
             _runtime: runtime,
             _kubeconfig: dir,
@@ -106,4 +112,15 @@ impl Drop for Pair<'_> {
         self.server
             .delete(&format!("/api/v1/namespaces/{}", self.namespace));
     }
+}
+
+fn minor(server: &Api) -> u32 {
+    let version = server.get("/version");
+    let digits: String = version["minor"]
+        .as_str()
+        .unwrap()
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits.parse().unwrap()
 }

@@ -42,10 +42,11 @@ impl Story {
                 let mut call = step.call(&self.of, &pair.namespace, &name);
                 call.body = fill(&call.body, &|text| match text {
                     "$NAME" => Some(name.clone()),
+                    "$NAMESPACE" => Some(pair.namespace.clone()),
                     other => memory.value(other),
                 });
                 let answer = Pair::ask(api, &call);
-                (answer.code, normal(&answer, memory))
+                (answer.code, normal(&answer, memory, pair.minor))
             });
             let ((code, sandbox), (_, server)) = (answers.next().unwrap(), answers.next().unwrap());
             let found = differences(&sandbox, &server);

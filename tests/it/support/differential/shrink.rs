@@ -6,7 +6,7 @@ use super::pair::Pair;
 use super::sequence::{Outcome, Story, class};
 
 /// How many tries are made of one.
-const TRIES: usize = 400;
+const TRIES: usize = 160;
 
 /// Leaves out requests and fields as long as both still disagree about the same thing.
 pub fn shrink(pair: &Pair<'_>, story: &Story) -> Story {

@@ -94,12 +94,6 @@ pub const KINDS: &[Kind] = &[
         "NetworkPolicy",
         network_policy,
     ),
-    kind(
-        "apis/autoscaling/v1",
-        "horizontalpodautoscalers",
-        "HorizontalPodAutoscaler",
-        autoscaler,
-    ),
     kind("apis/coordination.k8s.io/v1", "leases", "Lease", lease),
 ];
 
@@ -321,20 +315,6 @@ fn network_policy(dice: &mut Dice) -> Value {
     json!({ "spec": spec })
 }
 
-fn autoscaler(dice: &mut Dice) -> Value {
-    let mut spec = json!({
-        "scaleTargetRef": { "apiVersion": "apps/v1", "kind": "Deployment", "name": dice.word() },
-        "maxReplicas": dice.between(3, 5),
-    });
-    dice.some(&mut spec, 50, "minReplicas", |dice| {
-        dice.between(1, 3).into()
-    });
-    dice.some(&mut spec, 50, "targetCPUUtilizationPercentage", |dice| {
-        dice.between(50, 90).into()
-    });
-    json!({ "spec": spec })
-}
-
 fn lease(dice: &mut Dice) -> Value {
     let mut spec = json!({});
     dice.some(&mut spec, 80, "holderIdentity", Dice::word);
@@ -353,13 +333,6 @@ fn thing(dice: &mut Dice) -> Value {
     dice.some(&mut spec, 40, "text", Dice::word);
     dice.some(&mut spec, 25, "mode", |dice| {
         (*dice.pick(&["a", "b", "b", "c"])).into()
-    });
-    dice.some(&mut spec, 20, "either", |dice| {
-        if dice.chance(50) {
-            1.into()
-        } else {
-            "1".into()
-        }
     });
     dice.some(&mut spec, 40, "ports", |dice| {
         let name = dice.word();

@@ -134,7 +134,8 @@ fn scale(dice: &mut Dice, kind: &Kind) -> Step {
             query(dice, false),
             json!({
                 "apiVersion": "autoscaling/v1", "kind": "Scale",
-                "metadata": { "name": "$NAME", "resourceVersion": "$VERSION" }, "spec": { "replicas": replicas },
+                "metadata": { "name": "$NAME", "namespace": "$NAMESPACE", "resourceVersion": "$VERSION" },
+                "spec": { "replicas": replicas },
             }),
         ),
     }
