@@ -434,6 +434,24 @@ fn what_is_wrong_is_said_before_it_is_made() {
     assert_eq!(served.run("get deployments -o name"), "");
 }
 
+/// For these kubectl asks for the older document of types, which it takes in protobuf alone.
+#[test]
+fn lists_are_taken_apart_and_unknown_kinds_are_told_so() {
+    let served = Served::new();
+    let list = "{apiVersion: v1, kind: List, items: [
+        {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}, {apiVersion: v1, kind: Secret, metadata: {name: b}}]}";
+    served.write("list.yaml", list);
+    assert_eq!(
+        served.run("apply -f list.yaml"),
+        "configmap/a created\nsecret/b created\n"
+    );
+    let unknown = "{apiVersion: example.org/v1, kind: Nothing, metadata: {name: a}}";
+    served.write("unknown.yaml", unknown);
+    let said = served.refused("apply -f unknown.yaml");
+    let expected = "no matches for kind \"Nothing\" in version \"example.org/v1\"";
+    assert!(said.contains(expected), "{said}");
+}
+
 const GADGETS: &str = "\
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

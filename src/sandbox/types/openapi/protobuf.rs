@@ -4,7 +4,10 @@
 use serde_json::Value;
 
 /// The media type.
-pub const TYPE: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+pub const TYPE: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+/// What kubectl calls it, which is no media type.
+pub const ASKED_FOR: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 /// A message that is being written.
 #[derive(Default)]
