@@ -102,6 +102,8 @@ mod reference_switches;
 mod rollout_failure;
 mod sandbox_command;
 mod sandbox_controllers;
+mod sandbox_kubectl;
+mod sandbox_types;
 mod secrecy;
 mod security;
 mod settled_kinds;
