@@ -136,6 +136,7 @@ impl Job {
             files: tempfile::tempdir().unwrap(),
             inputs: inputs.map(|(name, value)| (name, value.to_owned())).into(),
         };
+        job.work.commit("begin");
         job.commit(&[config_map("a", "1"), secret("s", "correct-horse-battery")]);
         job
     }

@@ -100,6 +100,7 @@ mod reference_service;
 mod reference_status;
 mod reference_switches;
 mod rollout_failure;
+mod sandbox_command;
 mod sandbox_controllers;
 mod secrecy;
 mod security;

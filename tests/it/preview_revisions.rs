@@ -76,10 +76,7 @@ fn two_revisions_are_compared_as_kubernetes_sees_them() {
         .args(&["-o", "json"])
         .code(1);
     let plan = output.json();
-    assert_eq!(
-        plan["revision"],
-        format!("refs/heads/main@sha1:{commit}").replace("refs/heads/", "")
-    );
+    assert_eq!(plan["revision"], format!("main@sha1:{commit}"));
     assert!(plan["from"].as_str().unwrap().contains("sha1:"), "{plan}");
     assert_eq!(plan["diagnostics"], json!([]));
     let action = |kind: &str, name: &str| output.step(kind, name)["action"].clone();
@@ -245,7 +242,10 @@ fn on_what_was_saved_of_a_cluster_only_the_change_shows() {
     Run::on_lab(&["sync"]).args(&set).arg(&folder).ok();
     // The cluster is not as the first revision left it: that is nothing that the change does.
     ns.edit("configmaps", "b", &json!({ "data": { "key": "by hand" } }));
-    kubectl(&["apply"], &[config_map("theirs", "1").within(&ns.name)]);
+    kubectl(
+        &["apply", "-f", "-"],
+        &[config_map("theirs", "1").within(&ns.name)],
+    );
     repository.commit(&[
         config_map("a", "2"),
         config_map("b", "1"),

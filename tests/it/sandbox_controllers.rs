@@ -162,8 +162,13 @@ impl Both {
                 if is_ready || !ready && pod["status"].get("podIP").is_some() {
                     continue;
                 }
-                self.addresses[side] += 1;
-                let ip = format!("10.0.0.{}", self.addresses[side]);
+                let ip = pod["status"]["podIP"].as_str().map_or_else(
+                    || {
+                        self.addresses[side] += 1;
+                        format!("10.0.0.{}", self.addresses[side])
+                    },
+                    str::to_owned,
+                );
                 let status = json!({ "status": {
                     "phase": "Running", "podIP": ip, "podIPs": [{ "ip": ip }],
                     "conditions": [{ "type": "Ready", "status": if ready { "True" } else { "False" } }],
@@ -317,14 +322,12 @@ fn plain(value: &Value) -> Value {
     ];
     match value {
         Value::Object(fields) => {
-            let kept = fields.iter().filter(|(name, value)| {
-                let empty = value.as_array().is_some_and(Vec::is_empty);
-                !LEFT_OUT.contains(&name.as_str()) && !value.is_null() && !empty
-            });
-            Value::Object(
-                kept.map(|(name, value)| (name.clone(), plain(value)))
-                    .collect(),
-            )
+            let kept = fields
+                .iter()
+                .filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()));
+            kept.map(|(name, value)| (name.clone(), plain(value)))
+                .filter(|(_, value)| ![Value::Null, json!([]), json!({})].contains(value))
+                .collect()
         }
         Value::Array(items) => items.iter().map(plain).collect(),
         other => other.clone(),

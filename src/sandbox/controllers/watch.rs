@@ -266,6 +266,9 @@ impl Queue<'_> {
 
     fn pod(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {
         self.add(Controller::Kubelet, key.clone());
+        if let Some(gone) = before.filter(|_| after.is_none()) {
+            self.deployment_of(key, gone);
+        }
         for claim in before.into_iter().flat_map(claims::named) {
             self.add(
                 Controller::Claims,
@@ -296,6 +299,17 @@ impl Queue<'_> {
                 self.add(Controller::Endpoints, service.clone());
                 self.add(Controller::Slices, service);
             }
+        }
+    }
+
+    /// The Deployment of a pod that is gone, which may wait for its end before it makes others.
+    fn deployment_of(&mut self, key: &Key, pod: &Value) {
+        let set = controller(pod).filter(|owner| text(owner, "/kind") == "ReplicaSet");
+        let set = set.map(|owner| beside(key, "replicasets.apps", text(owner, "/name")));
+        let set = set.and_then(|set| self.state.store.get(&set));
+        if let Some(owner) = set.and_then(|set| controller(set)) {
+            let deployment = beside(key, "deployments.apps", text(owner, "/name"));
+            self.add(Controller::Deployments, deployment);
         }
     }
 
