@@ -1,5 +1,6 @@
 //! Patches: from an object and a change of it to the changed object.
 
+mod directives;
 mod go;
 mod json;
 mod merge;

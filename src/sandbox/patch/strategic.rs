@@ -3,21 +3,12 @@
 use serde_json::{Map, Value};
 
 use super::PatchError;
+use super::directives::{
+    DELETE, DIRECTIVE, ORDER, RETAIN, delete_plain, in_order, keyed, plain, retain, unknown,
+};
 use super::go::print;
 use super::order::{arrange, same};
 use crate::sandbox::merge::{Node, NodeId, PatchStrategy, Schema};
-
-/// Says what becomes of an object or of a list.
-const DIRECTIVE: &str = "$patch";
-
-/// Names the only keys that are kept of an object.
-const RETAIN: &str = "$retainKeys";
-
-/// Before the name of a list of plain values: those that go.
-const DELETE: &str = "$deleteFromPrimitiveList/";
-
-/// Before the name of a list: the order of its items.
-const ORDER: &str = "$setElementOrder/";
 
 /// Changes an object.
 ///
@@ -63,7 +54,7 @@ impl<'a> Merge<'a> {
             match directive.as_str() {
                 Some("replace") => *object = patch,
                 Some("delete") => object.clear(),
-                _ => return Err(unknown_directive(&directive, patch)),
+                _ => return Err(unknown(&directive, patch)),
             }
             return Ok(());
         }
@@ -187,7 +178,7 @@ impl<'a> Merge<'a> {
                 }
                 _ => {
                     let item = item.as_object().cloned().unwrap_or_default();
-                    return Err(unknown_directive(directive, item));
+                    return Err(unknown(directive, item));
                 }
             }
         }
@@ -248,97 +239,5 @@ impl<'a> Lookup<'a> {
 
     fn key(self) -> Option<&'a str> {
         self.patch.and_then(|patch| patch.key.as_deref())
-    }
-}
-
-/// Takes the keys out of an object that a patch does not retain; the patch itself may have no others.
-fn retain(
-    object: &mut Map<String, Value>,
-    patch: &Map<String, Value>,
-    kept: &Value,
-) -> Result<(), PatchError> {
-    let bad = || PatchError::Malformed("invalid patch format of retainKeys".to_owned());
-    let kept = kept.as_array().ok_or_else(bad)?;
-    let is_kept = |name: &String| kept.iter().any(|kept| kept == name);
-    let excepted = |name: &str| name.starts_with(DELETE) || name.starts_with(ORDER);
-    if patch
-        .iter()
-        .any(|(name, value)| !value.is_null() && !excepted(name) && !is_kept(name))
-    {
-        return Err(bad());
-    }
-    object.retain(|name, _| is_kept(name));
-    Ok(())
-}
-
-/// Takes values out of a list of plain ones.
-fn delete_plain(
-    object: &mut Map<String, Value>,
-    name: &str,
-    deleted: &Value,
-) -> Result<(), PatchError> {
-    let Some(deleted) = deleted.as_array() else {
-        return Err(PatchError::Malformed(
-            "invalid patch format of primitive list".to_owned(),
-        ));
-    };
-    if let Some(Value::Array(list)) = object.get_mut(name) {
-        list.retain(|item| !deleted.contains(item));
-    }
-    Ok(())
-}
-
-/// Checks that the items of a patch come in the order that it sets.
-fn in_order(patch: &[Value], order: &[Value], key: Option<&str>) -> Result<(), PatchError> {
-    let mut places = order.iter();
-    let named = |item: &&Value| item.get(DIRECTIVE).and_then(Value::as_str) != Some("delete");
-    for item in patch.iter().filter(named) {
-        if !places.any(|place| same(place, item, key)) {
-            return Err(PatchError::Failed(format!(
-                "The order in patch list:\n{}\n doesn't match $setElementOrder list:\n{}\n",
-                print(&patch.into()),
-                print(&order.into())
-            )));
-        }
-    }
-    Ok(())
-}
-
-fn keyed(item: &Value, key: &str) -> Result<(), PatchError> {
-    match item.get(key) {
-        Some(_) => Ok(()),
-        None => Err(PatchError::Failed(format!(
-            "map: {} does not contain declared merge key: {key}",
-            print(item)
-        ))),
-    }
-}
-
-fn unknown_directive(directive: &Value, mut patch: Map<String, Value>) -> PatchError {
-    patch.insert(DIRECTIVE.to_owned(), directive.clone());
-    PatchError::Failed(format!(
-        "unknown patch type: {} in map: {}",
-        print(directive),
-        print(&patch.into())
-    ))
-}
-
-fn is_directive(name: &str) -> bool {
-    name == DIRECTIVE || name == RETAIN || name.starts_with(DELETE) || name.starts_with(ORDER)
-}
-
-/// A value of a patch that meets nothing to merge with: without nulls and directives.
-fn plain(value: Value) -> Value {
-    match value {
-        Value::Object(mut fields) => {
-            fields.retain(|name, value| !value.is_null() && !is_directive(name));
-            let fields = fields.into_iter();
-            fields.map(|(name, value)| (name, plain(value))).collect()
-        }
-        Value::Array(items) => {
-            let kept = |item: &Value| item.get(DIRECTIVE).is_none();
-            items.into_iter().filter(kept).map(plain).collect()
-        }
-        value => value,
     }
 }

@@ -63,12 +63,14 @@ pub(super) fn one(
     let mut new = (*old).clone();
     if namespace {
         terminate(&mut new, &write.now);
+    } else if &*write.key.resource == DEFINITIONS
+        && metadata(&old).get("deletionTimestamp").is_none()
+    {
+        definitions::leave(&mut new);
+        set_going(&mut new, &write.now);
     } else {
         let grace = options.grace(write, &old);
         finalizers(write, options, &mut new);
-        if &*write.key.resource == DEFINITIONS {
-            definitions::leave(&mut new);
-        }
         if grace > 0 || waits(&old) || metadata(&new).get("finalizers").is_some() {
             mark(&mut new, grace, &write.now);
         }
@@ -101,16 +103,21 @@ fn waits(object: &Value) -> bool {
 
 /// Sets a Namespace on its way out: its controller empties it and takes its finalizers away.
 fn terminate(namespace: &mut Value, now: &str) {
-    if let Some(fields) = namespace.get_mut("metadata").and_then(Value::as_object_mut) {
-        fields
-            .entry("deletionTimestamp")
-            .or_insert_with(|| now.into());
-    }
+    set_going(namespace, now);
     if let Some(fields) = namespace.as_object_mut() {
         let status = fields.entry("status").or_insert_with(|| json!({}));
         if let Some(status) = status.as_object_mut() {
             status.insert("phase".to_owned(), "Terminating".into());
         }
+    }
+}
+
+/// Says in an object that it is going, which is all that its controller waits for.
+fn set_going(object: &mut Value, now: &str) {
+    if let Some(fields) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        fields
+            .entry("deletionTimestamp")
+            .or_insert_with(|| now.into());
     }
 }
 

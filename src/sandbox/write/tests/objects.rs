@@ -232,3 +232,28 @@ fn counts_generations_of_specs_and_of_annotations_of_deployments() {
         assert_ne!(object["spec"]["replicas"], 3);
     }
 }
+
+#[test]
+fn tells_of_unknown_fields_or_refuses_them() {
+    // As of v1.27: v1.20 drops them without a word.
+    let sent = |name: &str| json!({ "metadata": { "name": name }, "bogus": 1 });
+    for (directive, warnings) in [
+        ("", ["unknown field \"bogus\""].as_slice()),
+        ("?fieldValidation=Warn", &["unknown field \"bogus\""]),
+        ("?fieldValidation=Ignore", &[]),
+    ] {
+        let written = Api::new().send(&format!("POST {MAPS}{directive}"), sent("a"));
+        let written = written.expect("it is made");
+        assert_eq!(written.object.get("bogus"), None);
+        assert_eq!(written.warnings, warnings);
+    }
+    let strict = format!("POST {MAPS}?fieldValidation=Strict");
+    assert_eq!(
+        Api::new().refused(&strict, sent("a")),
+        (
+            400,
+            "BadRequest",
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: unknown field \"bogus\"".to_owned()
+        )
+    );
+}
