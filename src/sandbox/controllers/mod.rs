@@ -10,6 +10,7 @@ mod endpoints;
 mod garbage;
 mod jobs;
 mod kubelet;
+mod memory;
 mod namespaces;
 mod object;
 mod pods;
@@ -20,7 +21,7 @@ mod stateful_sets;
 mod tests;
 mod watch;
 
-pub use self::watch::Controllers;
+pub use self::memory::Controllers;
 
 use self::watch::{Controller, Work};
 use super::state::State;

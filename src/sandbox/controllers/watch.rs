@@ -1,6 +1,6 @@
 //! What has changed, and whom it concerns.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -11,21 +11,6 @@ use super::object::{
 use crate::sandbox::state::State;
 use crate::sandbox::store::Key;
 use crate::sandbox::types::Registry;
-
-/// What the controllers remember.
-#[derive(Debug, Default)]
-pub struct Controllers {
-    /// The version up to which changes were looked at; `None` before the first look.
-    seen: Option<u64>,
-    /// Objects by the uid of each of their owners.
-    dependents: HashMap<String, BTreeSet<Key>>,
-    /// What is to be looked at though nothing changes, and from when on, in seconds since 1970.
-    later: BTreeMap<Work, i64>,
-    /// How many addresses were given to pods.
-    pub(super) addresses: u32,
-    /// The certificate that clients are to trust, as PEM; empty where there is none.
-    pub root_certificate: String,
-}
 
 /// Something to look at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,44 +45,6 @@ const WORKLOADS: [(&str, &str, Controller); 4] = [
     ("DaemonSet", "daemonsets.apps", Controller::DaemonSets),
     ("Job", "jobs.batch", Controller::Jobs),
 ];
-
-impl Controllers {
-    /// Whether there is something to be looked at later, though nothing changes.
-    pub fn wait(&self) -> bool {
-        !self.later.is_empty()
-    }
-
-    /// Has a controller look at something at a time, in seconds since 1970; `None` takes that back.
-    pub(super) fn remind(&mut self, work: Work, time: Option<i64>) {
-        // What is looked at over and over must not keep others from it.
-        let next = jiff::Timestamp::now().as_second() + 1;
-        match time {
-            Some(time) => self.later.insert(work, time.max(next)),
-            None => self.later.remove(&work),
-        };
-    }
-
-    /// The objects that name an owner.
-    pub(super) fn dependents(&self, uid: &str) -> Vec<Key> {
-        let dependents = self.dependents.get(uid);
-        dependents.into_iter().flatten().cloned().collect()
-    }
-
-    fn follow(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {
-        for owner in before.into_iter().flat_map(owners) {
-            if let Some(dependents) = self.dependents.get_mut(owner) {
-                dependents.remove(key);
-                if dependents.is_empty() {
-                    self.dependents.remove(owner);
-                }
-            }
-        }
-        for owner in after.into_iter().flat_map(owners) {
-            let dependents = self.dependents.entry(owner.to_owned()).or_default();
-            dependents.insert(key.clone());
-        }
-    }
-}
 
 /// What is to be looked at since the last look; everything when the changes since then are forgotten.
 pub(super) fn look(state: &mut State) -> BTreeSet<Work> {
@@ -327,10 +274,6 @@ impl Queue<'_> {
             self.add(controller, owner);
         }
     }
-}
-
-fn owners(object: &Value) -> impl Iterator<Item = &str> {
-    items(object, "/metadata/ownerReferences").map(|owner| text(owner, "/uid"))
 }
 
 /// Where the owner is that a reference names: in the namespace of what it owns, or in none. `None` when its kind is not served,
