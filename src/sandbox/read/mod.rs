@@ -96,7 +96,7 @@ fn key(kind: &Kind, namespace: Option<&str>, name: &str) -> Key {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use crate::sandbox::merge::{Node, Schema};
