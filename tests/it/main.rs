@@ -102,6 +102,7 @@ mod reference_switches;
 mod rollout_failure;
 mod sandbox_command;
 mod sandbox_controllers;
+mod sandbox_kinds;
 mod secrecy;
 mod security;
 mod settled_kinds;
