@@ -103,16 +103,13 @@ mod rollout_failure;
 mod sandbox_apply;
 mod sandbox_command;
 mod sandbox_controllers;
-<<<<<<< HEAD
-mod sandbox_kinds;
-=======
 mod sandbox_crds;
 mod sandbox_deletion;
+mod sandbox_kinds;
 mod sandbox_kubectl;
 mod sandbox_random;
 mod sandbox_services;
 mod sandbox_types;
->>>>>>> int
 mod secrecy;
 mod security;
 mod settled_kinds;
