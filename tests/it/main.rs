@@ -105,6 +105,7 @@ mod sandbox_command;
 mod sandbox_controllers;
 mod sandbox_crds;
 mod sandbox_deletion;
+mod sandbox_kinds;
 mod sandbox_kubectl;
 mod sandbox_random;
 mod sandbox_services;

@@ -23,6 +23,8 @@ pub struct Api {
 pub struct Refused {
     pub code: u16,
     pub message: String,
+    /// What is wrong with which field: reason, field and words.
+    pub causes: Vec<[String; 3]>,
 }
 
 impl Api {
@@ -174,6 +176,12 @@ impl Api {
             Err(kube::Error::Api(status)) => Err(Refused {
                 code: status.code,
                 message: status.message,
+                causes: status
+                    .details
+                    .into_iter()
+                    .flat_map(|details| details.causes)
+                    .map(|cause| [cause.reason, cause.field, cause.message])
+                    .collect(),
             }),
             Err(error) => panic!("{method} {path}: {error}"),
         }

@@ -46,6 +46,13 @@ pub struct OwnLab {
 }
 
 impl OwnLab {
+    /// Starts a sandbox, whatever the run is on.
+    pub fn sandbox() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let sandbox = Some(sandbox(dir.path()));
+        Self { dir, sandbox }
+    }
+
     /// Starts one without controllers: API server and etcd.
     pub fn new() -> Self {
         Self::start(&["--without-controller-manager"])
@@ -57,11 +64,10 @@ impl OwnLab {
     }
 
     fn start(flags: &[&str]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
         if is_sandbox() {
-            let sandbox = Some(sandbox(dir.path()));
-            return Self { dir, sandbox };
+            return Self::sandbox();
         }
+        let dir = tempfile::tempdir().unwrap();
         let parent = std::process::id().to_string();
         let lab = Self { dir, sandbox: None };
         lab.run(&[&["up", "--audit", "--parent", &parent], flags].concat());
