@@ -71,7 +71,8 @@ pub fn get(state: &State, request: &Request) -> Result<Arc<Value>, ApiError> {
     let object = object.ok_or_else(|| {
         let Kind { group, plural, .. } = &*request.kind;
         match scale {
-            Some(_) if request.kind.origin == Origin::BuiltIn => {
+            // Only these say so.
+            Some(_) if matches!(&**plural, "deployments" | "replicasets") => {
                 ApiError::not_found(group, &format!("{plural}/scale"), name)
             }
             _ => ApiError::not_found(group, plural, name),
@@ -95,7 +96,7 @@ fn key(kind: &Kind, namespace: Option<&str>, name: &str) -> Key {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use crate::sandbox::merge::{Node, Schema};

@@ -7,7 +7,7 @@ use super::sequence::{Outcome, Story, class};
 use super::step::Verb;
 
 /// How many tries are made of one.
-const TRIES: usize = 60;
+const TRIES: usize = 150;
 
 /// Leaves out requests and fields as long as both still disagree about the same thing.
 pub fn shrink(pair: &Pair<'_>, story: &Story) -> Story {
