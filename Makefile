@@ -50,7 +50,7 @@ unit: ## Unit tests
 
 sandbox: ## The suite on Covergence's own API
 	@.ci/setup check
-	@$(STAGE) 'suite on a sandbox' tests/run --sandbox --locked --no-fail-fast $(if $(shell cargo nextest --version 2>/dev/null),--status-level fail)
+	@$(STAGE) 'suite on a sandbox' tests/run --sandbox --locked --test it --no-fail-fast $(if $(shell cargo nextest --version 2>/dev/null),--status-level fail)
 
 test: ## Everything
 	@$(STAGE) 'setup' .ci/setup test
