@@ -20,10 +20,10 @@ Exit codes: 0 done or nothing to do, 1 differences (diff), violations (validate)
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
-  covergence diff manifests/                              against the cluster
-  covergence diff manifests/ --snapshot shop.snapshot     against what covergence snapshot has saved; needs no cluster
-  covergence diff manifests/ --from main --to HEAD        what a branch changes; needs no cluster
-  covergence diff manifests/ --from main -o markdown      what the folder changes, as a comment on a pull request
+  covergence diff shop                             against the cluster
+  covergence diff shop --snapshot shop.snapshot    against what was saved of it; needs no cluster
+  covergence diff shop --from main --to HEAD       what a branch changes; needs no cluster
+  covergence diff shop --from main -o markdown     the same of the folder, for a pull request
 
 Exit codes: 0 no differences, 1 differences, 2 errors.";
 

@@ -60,7 +60,7 @@ pub async fn save(
     let namespaces_unseen = !taken.read_namespaces(cluster, &settings).await?;
     taken.read_definitions(cluster, &planned).await?;
     let (openapi, lists) = cluster.schemas().await?;
-    let kinds = table::to_bytes(&capture::registry(&openapi, &lists));
+    let kinds = table::to_bytes(&capture::exact(&openapi, &lists));
     let Taken {
         objects, outlines, ..
     } = taken;

@@ -137,6 +137,18 @@ fn note(fields: &mut BTreeMap<String, Vec<Box<str>>>, owner: &str, names: &str) 
 
 /// The definitions of a document, corrected.
 pub fn definitions(openapi_v2: &Value) -> Definitions {
+    corrected(openapi_v2, |_| true)
+}
+
+/// The definitions of a document as they are, with what no document says: which fields are never absent.
+pub fn unchanged(openapi_v2: &Value) -> Definitions {
+    let unsaid = [": always ", ": kept "];
+    corrected(openapi_v2, |line| {
+        unsaid.iter().any(|word| line.contains(word))
+    })
+}
+
+fn corrected(openapi_v2: &Value, counts: impl Fn(&str) -> bool) -> Definitions {
     let given = openapi_v2.get("definitions").and_then(Value::as_object);
     let mut definitions = Definitions {
         types: given
@@ -146,7 +158,7 @@ pub fn definitions(openapi_v2: &Value) -> Definitions {
             .collect(),
         ..Definitions::default()
     };
-    for line in CORRECTIONS.lines() {
+    for line in CORRECTIONS.lines().filter(|line| counts(line)) {
         // A server that has no such type needs no correction of it.
         let _ = definitions.correct(line);
     }

@@ -13,3 +13,9 @@ pub fn registry(openapi_v2: &Value, resource_lists: &[Value]) -> Registry {
     let definitions = corrections::definitions(openapi_v2);
     kinds::registry(&definitions, resource_lists)
 }
+
+/// The same, without what other versions of the server have.
+pub fn exact(openapi_v2: &Value, resource_lists: &[Value]) -> Registry {
+    let definitions = corrections::unchanged(openapi_v2);
+    kinds::registry(&definitions, resource_lists)
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{v2, v3, v3_index};
-use crate::sandbox::types::{Origin, assumed, built_in, capture, discovery, table};
+use crate::sandbox::types::{Origin, Registry, assumed, built_in, capture, discovery, table};
 
 fn references<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
     match value {
@@ -110,4 +110,30 @@ fn what_is_served_can_be_captured_again() {
     for (before, after) in text(&kinds).lines().zip(text(&again).lines()) {
         assert_eq!(before, after);
     }
+}
+
+#[test]
+fn an_older_server_is_captured_without_what_has_come_since() {
+    let kinds = built_in();
+    let lists = [discovery::resources(&kinds, "batch", "v1").unwrap()];
+    let mut document = v2(&kinds);
+    let spec = "/definitions/io.k8s.api.batch.v1.JobSpec/properties";
+    let spec = document.pointer_mut(spec).and_then(Value::as_object_mut);
+    assert!(spec.unwrap().remove("completionMode").is_some());
+    let read = |kinds: &Registry| {
+        let kind = kinds.of("batch/v1", "Job").unwrap();
+        let mut job = json!({
+            "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "a" },
+            "spec": { "completionMode": "Indexed", "template": {} },
+        });
+        let unknown = crate::sandbox::types::read(kind, &mut job).unwrap().unknown;
+        // What Go never leaves out is known all the same.
+        assert_eq!(job["status"], json!({}));
+        unknown
+    };
+    assert_eq!(read(&capture::registry(&document, &lists)), [""; 0]);
+    assert_eq!(
+        read(&capture::exact(&document, &lists)),
+        ["spec.completionMode"]
+    );
 }
