@@ -110,7 +110,7 @@ const RULES: &[Rule] = &[
         until: 26,
         excuses: |case| {
             let message = case.server["body"]["message"].as_str();
-            message.is_some_and(|message| message.contains("mix protocols"))
+            message.is_some_and(|message| message.contains("more than 1 protocol when type is"))
         },
     },
     Rule {
