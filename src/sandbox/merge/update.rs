@@ -56,7 +56,7 @@ pub fn update(before: Option<&Value>, after: &mut Value, typed: &Typed<'_>, by: 
 /// All fields of an object that somebody could manage.
 pub(super) fn everything(object: &Value, typed: &Typed<'_>) -> FieldSet {
     let new = empty(typed);
-    let mut set = compare(Type::root(typed), Some(&new), Some(object)).added;
+    let mut set = compare(Type::root(typed), Some(&new), Some(object)).written();
     strip(&mut set);
     set
 }

@@ -88,11 +88,29 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "a Service may be replaced by who has not seen it",
+        until: 23,
+        excuses: |case| {
+            let message = case.server["body"]["message"].as_str();
+            case.step.verb == Verb::Put
+                && message
+                    .is_some_and(|message| message.contains("must be specified for an update"))
+        },
+    },
+    Rule {
+        name: "the deletion of a Service that waits is answered with it",
+        until: 23,
+        excuses: |case| {
+            let kinds = (&case.sandbox["body"]["kind"], &case.server["body"]["kind"]);
+            case.step.verb == Verb::Delete && kinds.0 == "Service" && kinds.1 == "Status"
+        },
+    },
+    Rule {
         name: "a load balancer may mix protocols",
         until: 26,
         excuses: |case| {
             let message = case.server["body"]["message"].as_str();
-            message.is_some_and(|message| message.contains("mix of protocols"))
+            message.is_some_and(|message| message.contains("more than 1 protocol when type is"))
         },
     },
     Rule {
@@ -222,9 +240,8 @@ fn about_nothing(refusal: &Value) -> bool {
     let causes = refusal["body"]["details"]["causes"].as_array();
     causes.into_iter().flatten().any(|cause| {
         let message = cause["message"].as_str().unwrap_or_default();
-        cause["reason"] == "FieldValueRequired"
-            || message.contains("null")
-            || message.contains("must specify")
+        let words = ["null", "must specify", "may not specify more than"];
+        cause["reason"] == "FieldValueRequired" || words.iter().any(|word| message.contains(word))
     })
 }
 

@@ -69,7 +69,6 @@ pub const KINDS: &[Kind] = &[
         "ServiceAccount",
         service_account,
     ),
-    kind("api/v1", "limitranges", "LimitRange", limit_range),
     kind("api/v1", "endpoints", "Endpoints", endpoints),
     kind("apis/rbac.authorization.k8s.io/v1", "roles", "Role", role),
     kind(
@@ -221,17 +220,6 @@ fn service_account(dice: &mut Dice) -> Value {
         dice.chance(50).into()
     });
     object
-}
-
-fn limit_range(dice: &mut Dice) -> Value {
-    let mut limit = json!({ "type": "Container", "default": { "cpu": dice.pick(&["1", "2"]) } });
-    dice.some(
-        &mut limit,
-        50,
-        "defaultRequest",
-        |dice| json!({ "cpu": dice.pick(&["500m", "250m"]) }),
-    );
-    json!({ "spec": { "limits": [limit] } })
 }
 
 fn endpoints(dice: &mut Dice) -> Value {
