@@ -172,7 +172,15 @@ impl Details {
         }
         if !self.causes.is_empty() {
             let causes = self.causes.iter().map(|cause| {
-                json!({ "reason": cause.reason, "message": cause.message, "field": cause.field })
+                let fields = [
+                    ("reason", cause.reason),
+                    ("message", &cause.message),
+                    ("field", &cause.field),
+                ];
+                let fields = fields.into_iter().filter(|(_, text)| !text.is_empty());
+                fields
+                    .map(|(name, text)| (name.to_owned(), Value::from(text)))
+                    .collect::<Value>()
             });
             body.insert("causes".to_owned(), causes.collect());
         }

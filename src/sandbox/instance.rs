@@ -183,7 +183,7 @@ impl Sandbox {
         Ok(config.to_string())
     }
 
-    fn identity(&self) -> io::Result<&Identity> {
+    pub(super) fn identity(&self) -> io::Result<&Identity> {
         if let Some(identity) = self.identity.get() {
             return Ok(identity);
         }

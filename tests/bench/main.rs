@@ -2,8 +2,8 @@
 //! service with more and more to look after.
 //!
 //! `cargo bench --bench side_by_side` writes `BENCHMARKS.md`; with `-- --quick` it is one run with few objects that writes
-//! nothing, with `-- --service` only the service's part, and with `-- --reading` or `-- --merge` only one of the parts without a
-//! cluster, which takes the place of the one in `BENCHMARKS.md`. Times are only reported. What fails this program is a wrong
+//! nothing, with `-- --service` only the service's part, and with `-- --reading`, `-- --merge` or `-- --sandbox` only one of the
+//! parts without a cluster, which takes the place of the one in `BENCHMARKS.md`. Times are only reported. What fails this program is a wrong
 //! number of requests, or a wrong union.
 
 mod audit;
@@ -15,6 +15,7 @@ mod machine;
 mod merge;
 mod reading;
 mod report;
+mod sandbox;
 mod scenario;
 mod service;
 mod source;
@@ -46,6 +47,8 @@ fn main() -> ExitCode {
             reading(has("--quick"))
         } else if has("--merge") {
             merge(has("--quick"))
+        } else if has("--sandbox") {
+            sandbox(has("--quick"))
         } else {
             bench(has("--quick"), has("--service"))
         }
@@ -72,6 +75,7 @@ fn bench(quick: bool, service_only: bool) -> Res<bool> {
     if !service_only {
         report.add_reading(reading::measure(folder.path(), quick)?);
         report.add_merge(merge::measure(folder.path(), quick)?);
+        report.add_sandbox(sandbox::measure(folder.path(), quick)?);
     }
     report.add_service(service::measure(folder.path(), quick)?);
     print!("{}", report.text());
@@ -97,6 +101,13 @@ fn merge(quick: bool) -> Res<bool> {
     let folder = tempfile::tempdir()?;
     let merge = merge::measure(folder.path(), quick)?;
     section(&merge.text().0, &merge.problems(), quick)
+}
+
+/// Measures the sandbox anew and leaves the other sections as they are.
+fn sandbox(quick: bool) -> Res<bool> {
+    let folder = tempfile::tempdir()?;
+    let sandbox = sandbox::measure(folder.path(), quick)?;
+    section(&sandbox.text().0, &[], quick)
 }
 
 fn section(section: &str, problems: &[String], quick: bool) -> Res<bool> {

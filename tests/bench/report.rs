@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::merge::MergeReport;
 use crate::reading::ReadingReport;
+use crate::sandbox::SandboxReport;
 use crate::scenario::{CONNECTIONS, Results, Work};
 use crate::service::ServiceReport;
 use crate::source::Size;
@@ -19,6 +20,7 @@ pub struct Report {
     starts: Option<(Vec<Sample>, Vec<Sample>)>,
     reading: Option<ReadingReport>,
     merge: Option<MergeReport>,
+    sandbox: Option<SandboxReport>,
     service: Option<ServiceReport>,
 }
 
@@ -37,6 +39,7 @@ impl Report {
             starts: None,
             reading: None,
             merge: None,
+            sandbox: None,
             service: None,
         }
     }
@@ -55,6 +58,10 @@ impl Report {
 
     pub fn add_merge(&mut self, merge: MergeReport) {
         self.merge = Some(merge);
+    }
+
+    pub fn add_sandbox(&mut self, sandbox: SandboxReport) {
+        self.sandbox = Some(sandbox);
     }
 
     pub fn add_service(&mut self, service: ServiceReport) {
@@ -133,6 +140,11 @@ impl Report {
         }
         if let Some(merge) = &self.merge {
             let (section, misses) = merge.text();
+            text.push_str(&section);
+            missed.extend(misses);
+        }
+        if let Some(sandbox) = &self.sandbox {
+            let (section, misses) = sandbox.text();
             text.push_str(&section);
             missed.extend(misses);
         }

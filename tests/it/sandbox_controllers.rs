@@ -210,7 +210,9 @@ impl Both {
                 let (spec, status) = (&deployment["spec"], &deployment["status"]);
                 let counts = ["replicas", "updatedReplicas", "availableReplicas"];
                 status["observedGeneration"] == deployment["metadata"]["generation"]
-                    && counts.iter().all(|count| status[count] == spec["replicas"])
+                    && counts
+                        .iter()
+                        .all(|count| spec["replicas"] == status[count].as_i64().unwrap_or(0))
             };
             (done(api()) && done(&self.ours)).then_some(())
         });

@@ -5,6 +5,7 @@ pub mod audit;
 mod bootstrap;
 mod escalation;
 mod impersonation;
+mod owners;
 mod rbac;
 mod review;
 mod rules_review;
@@ -15,6 +16,7 @@ mod tokens;
 mod tests;
 
 use http::{HeaderMap, header};
+use serde_json::Value;
 
 use super::error::ApiError;
 use super::request::{Request, User, Verb};
@@ -22,7 +24,6 @@ use super::state::State;
 
 pub use self::attributes::{Attributes, Target};
 pub use self::bootstrap::seed;
-pub use self::escalation::check as check_escalation;
 pub use self::rbac::{Decision, aggregate};
 pub use self::review::review;
 pub use self::tokens::Tokens;
@@ -81,6 +82,20 @@ pub fn authorize_creation(state: &State, request: &Request) -> Result<(), ApiErr
     let name = request.name.as_deref().unwrap_or_default();
     let (group, plural) = (&request.kind.group, &request.kind.plural);
     Err(ApiError::forbidden(group, plural, name, ""))
+}
+
+/// Whether somebody may write what an object says of rights and of owners; `before` is what is there.
+///
+/// # Errors
+/// 403, or 404 for a role that is not there.
+pub fn check(
+    state: &State,
+    request: &Request,
+    object: &Value,
+    before: Option<&Value>,
+) -> Result<(), ApiError> {
+    owners::check(state, request, object, before)?;
+    escalation::check(state, request, object, before)
 }
 
 /// Whether somebody may do anything, be it with objects or with paths that are about none.

@@ -70,6 +70,15 @@ pub fn discovery(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     })
 }
 
+/// Whether a type is asked for by its name.
+pub fn names(headers: &HeaderMap, wanted: &str) -> bool {
+    let values = headers.get_all(ACCEPT).iter();
+    values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|clause| clause.trim() == wanted)
+}
+
 /// A part of the header that JSON satisfies.
 struct Clause<'a> {
     shape: &'a str,

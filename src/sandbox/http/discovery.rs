@@ -17,6 +17,11 @@ pub fn serve(kinds: &Registry, headers: &HeaderMap, about: Route) -> Result<Repl
     if about == Route::Health {
         return Ok(Reply::Text(200, "ok"));
     }
+    let names = [openapi::protobuf::TYPE, openapi::protobuf::ASKED_FOR];
+    if about == Route::OpenApiV2 && names.iter().any(|name| accept::names(headers, name)) {
+        let bytes = openapi::protobuf::encode(&openapi::v2(kinds));
+        return Ok(Reply::Bytes(bytes, openapi::protobuf::TYPE));
+    }
     let aggregated = accept::discovery(headers)?;
     let document = match about {
         Route::Version => Some(version()),

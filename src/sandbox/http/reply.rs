@@ -17,6 +17,8 @@ pub enum Reply {
     Text(u16, &'static str),
     /// A document, and its type.
     Value(u16, serde_json::Value, &'static str),
+    /// A document that is no JSON, and its type.
+    Bytes(Vec<u8>, &'static str),
     /// Objects.
     Shown {
         /// HTTP status.
@@ -43,7 +45,7 @@ impl Reply {
         match self {
             Self::Text(code, _) | Self::Value(code, ..) | Self::Shown { code, .. } => *code,
             Self::Error(error) => error.code,
-            Self::Stream(_) => 200,
+            Self::Bytes(..) | Self::Stream(_) => 200,
         }
     }
 
@@ -63,6 +65,7 @@ impl Reply {
         let (kind, body) = match self {
             Self::Text(_, text) => ("text/plain; charset=utf-8", Body::from(text)),
             Self::Value(_, value, kind) => (kind, json(&value, pretty)),
+            Self::Bytes(bytes, kind) => (kind, Body::from(bytes)),
             Self::Shown {
                 shown, warnings, ..
             } => {

@@ -49,7 +49,7 @@ impl Causes {
 
     /// A value is none of those there are, and is shown in a way of its own.
     pub(super) fn unsupported_as(&mut self, spot: &Spot<'_>, shown: &str, supported: &[&str]) {
-        let supported: Vec<String> = supported.iter().map(|text| quoted(text)).collect();
+        let supported: Vec<String> = supported.iter().map(quoted).collect();
         let what = format!("Unsupported value: {shown}");
         let why = format!("supported values: {}", supported.join(", "));
         self.add("FieldValueNotSupported", spot, &what, &why);
@@ -139,7 +139,7 @@ pub(super) fn shown(value: &Value) -> String {
 
 /// Texts as Go shows them, such as `[]string{"a", "b"}`.
 pub(super) fn texts_shown(texts: &[&str]) -> String {
-    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    let texts: Vec<String> = texts.iter().map(quoted).collect();
     format!("[]string{{{}}}", texts.join(", "))
 }
 

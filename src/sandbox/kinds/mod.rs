@@ -20,6 +20,8 @@ mod services;
 mod spot;
 mod status;
 mod storage;
+#[cfg(test)]
+mod tests;
 mod webhooks;
 mod words;
 mod workloads;

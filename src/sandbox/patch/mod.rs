@@ -5,8 +5,6 @@ mod json;
 mod merge;
 mod order;
 mod strategic;
-#[cfg(test)]
-mod tests;
 
 pub use self::go::print;
 pub use self::json::json;

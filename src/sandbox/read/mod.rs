@@ -16,7 +16,7 @@ use super::error::ApiError;
 use super::request::Request;
 use super::state::State;
 use super::store::Key;
-use super::types::Kind;
+use super::types::{Kind, Origin};
 
 pub use self::follow::{Event, Follow, Step};
 pub use self::labels::Labels;
@@ -64,11 +64,26 @@ pub fn get(state: &State, request: &Request) -> Result<Arc<Value>, ApiError> {
     let object = state
         .store
         .get(&key(&request.kind, request.namespace.as_deref(), name));
-    let object = object
-        .ok_or_else(|| ApiError::not_found(&request.kind.group, &request.kind.plural, name))?;
-    match (request.subresource.as_deref(), &request.kind.scale) {
-        (Some("scale"), Some(scale)) => Ok(Arc::new(scale::of(object, scale))),
-        _ => Ok(object.clone()),
+    let scale = match request.subresource.as_deref() {
+        Some("scale") => request.kind.scale.as_ref(),
+        _ => None,
+    };
+    let object = object.ok_or_else(|| {
+        let Kind { group, plural, .. } = &*request.kind;
+        match scale {
+            // Only these say so.
+            Some(_) if matches!(&**plural, "deployments" | "replicasets") => {
+                ApiError::not_found(group, &format!("{plural}/scale"), name)
+            }
+            _ => ApiError::not_found(group, plural, name),
+        }
+    })?;
+    match scale {
+        None => Ok(object.clone()),
+        Some(scale) if request.kind.origin == Origin::BuiltIn => {
+            Ok(Arc::new(scale::of(object, scale)))
+        }
+        Some(scale) => scale::of_custom(object, scale).map(Arc::new),
     }
 }
 
@@ -81,7 +96,7 @@ fn key(kind: &Kind, namespace: Option<&str>, name: &str) -> Key {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
 
     use crate::sandbox::merge::{Node, Schema};

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::sandbox::error::{ApiError, Cause};
 use crate::sandbox::types::Scale;
 
 /// The numbers of an object as an `autoscaling/v1` Scale.
@@ -41,6 +42,26 @@ pub fn of(object: &Value, scale: &Scale) -> Value {
         "spec": spec,
         "status": status,
     })
+}
+
+/// The same for a custom object, which need not have such numbers.
+///
+/// # Errors
+/// 500 when it does not say how many replicas are wanted.
+pub fn of_custom(object: &Value, scale: &Scale) -> Result<Value, ApiError> {
+    let path = &scale.spec_replicas;
+    if at(object, path).is_none() {
+        let why = format!("the spec replicas field {path:?} does not exist");
+        let message = format!("Internal error occurred: {why}");
+        let mut error = ApiError::new(500, "InternalError", message);
+        error.details_mut().causes.push(Cause {
+            reason: "",
+            message: why,
+            field: String::new(),
+        });
+        return Err(error);
+    }
+    Ok(of(object, scale))
 }
 
 /// The value at a JSON path such as `.spec.replicas`.

@@ -2,6 +2,8 @@
 
 mod identity;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,5 +1,6 @@
 //! Server-side apply.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -46,7 +47,7 @@ pub(super) fn apply(
 }
 
 /// What is applied: the body, without what its endpoint does not look at.
-fn applied(write: &Write<'_>) -> Result<Value, ApiError> {
+fn applied<'a>(write: &Write<'a>) -> Result<Cow<'a, Value>, ApiError> {
     let body = &write.request.body;
     let Some(fields) = body.as_object() else {
         return Err(ApiError::bad_request(format!(
@@ -79,8 +80,10 @@ fn applied(write: &Write<'_>) -> Result<Value, ApiError> {
         ("", _) => true,
         (_, field) => field == "status",
     };
+    if fields.keys().all(|field| looked_at(field)) {
+        return Ok(Cow::Borrowed(body));
+    }
     let fields = fields.iter().filter(|(field, _)| looked_at(field));
-    Ok(fields
-        .map(|(field, value)| (field.clone(), value.clone()))
-        .collect())
+    let fields = fields.map(|(field, value)| (field.clone(), value.clone()));
+    Ok(Cow::Owned(fields.collect()))
 }

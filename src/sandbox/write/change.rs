@@ -179,7 +179,7 @@ pub(super) fn admit(
     if !write.custom() && matches!(write.subresource(), "" | "scale") {
         kinds::prepare_update(write.kind, &mut new, old);
     }
-    auth::check_escalation(state, write.request, &new, Some(old))?;
+    auth::check(state, write.request, &new, Some(old))?;
     if counts(write, old, &new) {
         metadata::next_generation(&mut new);
     }

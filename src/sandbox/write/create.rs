@@ -45,7 +45,7 @@ pub(super) fn admit(
     metadata::begin(write, &mut object);
     metadata::name(&mut object);
     text(metadata(&object), "name").clone_into(&mut write.key.name);
-    auth::check_escalation(state, write.request, &object, None)?;
+    auth::check(state, write.request, &object, None)?;
     if !write.custom() {
         kinds::prepare_create(state, write.kind, &mut object)?;
     }

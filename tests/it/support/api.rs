@@ -96,6 +96,15 @@ impl Api {
         }
     }
 
+    /// Reads what is there as `kubectl get` has it.
+    pub fn table(&self, path: &str) -> Value {
+        let form = "application/json;as=Table;v=v1;g=meta.k8s.io";
+        let request = Request::get(path).header("Accept", form);
+        let request = request.body(Vec::new()).unwrap();
+        let answer = self.runtime.block_on(self.client.request::<Value>(request));
+        answer.unwrap_or_else(|error| panic!("GET {path}: {error}"))
+    }
+
     /// Reads what is no JSON.
     pub fn text(&self, path: &str) -> String {
         let request = Request::get(path).body(Vec::new()).unwrap();

@@ -40,14 +40,19 @@ pub fn attempt(arguments: &[&str], input: &[u8]) -> Output {
 /// Runs it on the lab in a folder, whatever becomes of it.
 pub fn on(lab: &Path, arguments: &[&str]) -> Output {
     let home = tempfile::tempdir().unwrap();
-    Command::new(program())
+    let mut command = command(lab, home.path());
+    command.args(arguments).output().unwrap()
+}
+
+/// Itself, on the lab in a folder, with a home of its own.
+pub fn command(lab: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program());
+    command
         .env_clear()
-        .env("HOME", home.path())
+        .env("HOME", home)
         .arg("--kubeconfig")
-        .arg(lab.join("kubeconfig"))
-        .args(arguments)
-        .output()
-        .unwrap()
+        .arg(lab.join("kubeconfig"));
+    command
 }
 
 /// Has a shell run a line that somebody was told to copy, on the shared control plane, to a good end.

@@ -9,6 +9,7 @@ pub mod controller;
 pub mod corpus;
 pub mod covergence;
 pub mod deploy;
+pub mod differential;
 pub mod fake_api;
 pub mod git;
 pub mod history;

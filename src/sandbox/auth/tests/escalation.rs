@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::super::check_escalation;
+use super::super::check;
 use super::{bind, kind, person, request, role, state, user};
 use crate::sandbox::error::ApiError;
 use crate::sandbox::request::{Request, Verb};
@@ -20,7 +20,7 @@ fn write(
         user: user("ann"),
         ..request("ann")
     };
-    check_escalation(state, &request, object, before)
+    check(state, &request, object, before)
 }
 
 fn binding(kind: &str, role: &str) -> Value {

@@ -2,6 +2,7 @@
 
 mod audit;
 mod escalation;
+mod owners;
 mod reviews;
 mod rights;
 mod senders;

@@ -250,7 +250,7 @@ impl Taken {
 
 fn free_port(taken: &BTreeSet<i64>) -> Option<i64> {
     let (first, count) = NODE_PORTS;
-    let start = fastrand::i64(..count);
+    let start = fastrand::i64(0..count);
     let mut ports = (0..count).map(|i| first + (start + i) % count);
     ports.find(|port| !taken.contains(port))
 }

@@ -3,6 +3,7 @@
 
 mod definitions;
 mod paths;
+pub mod protobuf;
 
 use std::collections::BTreeSet;
 

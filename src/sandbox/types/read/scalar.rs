@@ -70,16 +70,22 @@ fn time(text: &str, micro: bool) -> Result<Value, Failure> {
     if text.is_empty() && !micro {
         return Ok(Value::Null);
     }
-    let refused = |_| {
+    let refused = |wrong: &str, wanted: &str| {
         let layout = match micro {
             true => "2006-01-02T15:04:05.000000Z07:00",
             false => "2006-01-02T15:04:05Z07:00",
         };
         Failure::Content(format!(
-            "parsing time {text:?} as {layout:?}: cannot parse {text:?} as \"2006\""
+            "parsing time {text:?} as {layout:?}: cannot parse {wrong:?} as {wanted:?}"
         ))
     };
-    let time: Timestamp = text.parse().map_err(refused)?;
+    let time: Timestamp = text.parse().map_err(|_| refused(text, "2006"))?;
+    // Go takes microseconds for what they are only when all six digits are there.
+    let part = text.split_once('.').map_or("", |(_, part)| part);
+    let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+    if micro && digits != 6 {
+        return Err(refused(part, ".000000"));
+    }
     let form = match micro {
         true => "%Y-%m-%dT%H:%M:%S.%6fZ",
         false => "%Y-%m-%dT%H:%M:%SZ",

@@ -102,7 +102,7 @@ fn scalars_are_kept_in_one_form() {
     );
     let times = json!({
         "metadata": { "creationTimestamp": "2024-03-01T10:00:00.5+02:00" },
-        "spec": { "renewTime": "2024-03-01T10:00:00.5+02:00" },
+        "spec": { "renewTime": "2024-03-01T10:00:00.500000+02:00" },
     });
     let (lease, _) = of("coordination.k8s.io/v1", "Lease", times);
     assert_eq!(
@@ -152,6 +152,12 @@ fn what_cannot_be_read_is_said_as_go_says_it() {
     ] {
         assert_eq!(pod(spec), format!("{head}{said}"));
     }
+    let lease = json!({ "spec": { "renewTime": "2024-03-01T10:00:00.5Z" } });
+    let refusal = of("coordination.k8s.io/v1", "Lease", lease).1.unwrap_err();
+    assert!(
+        refusal.ends_with("cannot parse \"5Z\" as \".000000\""),
+        "{refusal}"
+    );
     let secret = of("v1", "Secret", json!({ "data": { "a": "!!" } })).1;
     let said = "Secret in version \"v1\" cannot be handled as a Secret: illegal base64 data at input byte 0";
     assert_eq!(secret.unwrap_err(), said);

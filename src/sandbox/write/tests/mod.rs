@@ -1,8 +1,11 @@
 //! Requests and what the API server answered to them, kube-apiserver v1.20.2 unless said otherwise.
 
+mod applies;
 mod definitions;
 mod deletions;
 mod objects;
+mod patches;
+mod subresources;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -64,8 +67,10 @@ impl Api {
             (parts[1], parts[2])
         };
         parts.drain(..if group.is_empty() { 2 } else { 3 });
-        let namespace = (parts.len() > 2 && parts[0] == "namespaces" && parts[2] != "status")
-            .then(|| parts.drain(..2).next_back().unwrap_or_default().to_owned());
+        let namespace = (parts.len() > 2
+            && parts[0] == "namespaces"
+            && !matches!(parts[2], "status" | "finalize"))
+        .then(|| parts.drain(..2).next_back().unwrap_or_default().to_owned());
         let kind = self.state.kinds.at(group, version, parts[0]);
         let query: BTreeMap<String, String> = query
             .split('&')

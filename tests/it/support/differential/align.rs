@@ -76,7 +76,10 @@ fn list(property: &Value, ours: ListKind) -> ListKind {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    match (text("x-kubernetes-list-type"), text("x-kubernetes-patch-merge-key")) {
+    match (
+        text("x-kubernetes-list-type"),
+        text("x-kubernetes-patch-merge-key"),
+    ) {
         ("map", _) => keys(&named),
         ("set", _) => ListKind::Set,
         ("atomic", _) => ListKind::Atomic,

@@ -34,7 +34,7 @@ impl Memory {
             "$UID" => self.uids.last(),
             _ => return None,
         };
-        Some(value.cloned().unwrap_or_else(|| "1".to_owned()))
+        Some(value.cloned().unwrap_or_default())
     }
 }
 

@@ -13,8 +13,9 @@ mod rules;
 mod sequence;
 mod shrink;
 mod step;
+mod told;
 
 pub use pair::Pair;
 pub use random::{Plan, survey};
 pub use sequence::Story;
-pub use step::{Resource, Step, Verb};
+pub use step::{CONFIG_MAPS, POD_TEMPLATES, SERVICES};

@@ -27,6 +27,13 @@ fn refusal(status: &mut Value, memory: &mut Memory) {
     {
         *uid = memory.uid(uid.as_str().unwrap()).into();
     }
+    // Messages about preconditions quote what was made up.
+    if let Some(Value::String(message)) = status.get_mut("message") {
+        for (at, word) in memory.uids.iter().chain(&memory.versions).enumerate() {
+            *message = message.replace(&format!("({word})"), &format!("(value {at})"));
+            *message = message.replace(&format!(": {word},"), &format!(": value {at},"));
+        }
+    }
     // Their order is that of a hash map.
     if let Some(causes) = status["details"]["causes"].as_array_mut() {
         causes.sort_by_key(ToString::to_string);
@@ -143,7 +150,9 @@ fn known(sandbox: &Value, server: &Value) -> bool {
     let causes = |side: &Value| -> Vec<[Value; 2]> {
         let causes = side["body"]["details"]["causes"].as_array();
         let causes = causes.into_iter().flatten();
-        causes.map(|cause| ["field", "reason"].map(|part| cause[part].clone())).collect()
+        causes
+            .map(|cause| ["field", "reason"].map(|part| cause[part].clone()))
+            .collect()
     };
     let theirs = causes(server);
     causes(sandbox).iter().all(|cause| theirs.contains(cause))

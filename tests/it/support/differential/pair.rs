@@ -80,7 +80,10 @@ impl<'a> Pair<'a> {
         for api in [&self.sandbox, self.server] {
             // Other tests define it as well.
             let (code, answer) = api.raw("POST", definitions, "application/json", definition);
-            assert!(code == 201 || answer["reason"] == "AlreadyExists", "{answer}");
+            assert!(
+                code == 201 || answer["reason"] == "AlreadyExists",
+                "{answer}"
+            );
             // Served is not yet known to apply: the types of a new kind reach it a moment later.
             let object = format!(
                 "/apis/{group}/{version}/namespaces/{}/{plural}/probe",

@@ -13,7 +13,7 @@ use super::sequence::{Outcome, Story, class};
 use super::shrink::shrink;
 
 /// How many disagreements are made small and shown.
-const SHOWN: usize = 24;
+const SHOWN: usize = 6;
 
 /// Which sequences are told.
 #[derive(Clone, Copy, Debug)]

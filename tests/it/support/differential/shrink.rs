@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::pair::Pair;
 use super::sequence::{Outcome, Story, class};
+use super::step::Verb;
 
 /// How many tries are made of one.
-const TRIES: usize = 160;
+const TRIES: usize = 150;
 
 /// Leaves out requests and fields as long as both still disagree about the same thing.
 pub fn shrink(pair: &Pair<'_>, story: &Story) -> Story {
@@ -34,7 +35,13 @@ pub fn shrink(pair: &Pair<'_>, story: &Story) -> Story {
         for at in 0..best.steps.len() {
             let mut path = Vec::new();
             let body = best.steps[at].body.clone();
-            thin(&body, &mut path, &mut |path| {
+            // Half an operation of a JSON patch is another one.
+            let depth = if best.steps[at].verb == Verb::Json {
+                1
+            } else {
+                usize::MAX
+            };
+            thin(&body, depth, &mut path, &mut |path| {
                 let mut less = best.clone();
                 remove(&mut less.steps[at].body, path);
                 let smaller = fails(&less);
@@ -51,7 +58,15 @@ pub fn shrink(pair: &Pair<'_>, story: &Story) -> Story {
 }
 
 /// Offers all parts of a value for removal, from the outside to the inside, from the end to the start.
-fn thin(value: &Value, path: &mut Vec<String>, gone: &mut dyn FnMut(&[String]) -> bool) {
+fn thin(
+    value: &Value,
+    depth: usize,
+    path: &mut Vec<String>,
+    gone: &mut dyn FnMut(&[String]) -> bool,
+) {
+    if depth == 0 {
+        return;
+    }
     let names: Vec<(String, &Value)> = match value {
         Value::Object(fields) => fields
             .iter()
@@ -67,7 +82,7 @@ fn thin(value: &Value, path: &mut Vec<String>, gone: &mut dyn FnMut(&[String]) -
     for (name, value) in names.into_iter().rev() {
         path.push(name);
         if !gone(path) {
-            thin(value, path, gone);
+            thin(value, depth - 1, path, gone);
         }
         path.pop();
     }

@@ -16,6 +16,20 @@ pub struct Resource {
     pub namespaced: bool,
 }
 
+pub const CONFIG_MAPS: Resource = core("configmaps", "ConfigMap");
+pub const SERVICES: Resource = core("services", "Service");
+/// Templates of pods of which nobody makes pods.
+pub const POD_TEMPLATES: Resource = core("podtemplates", "PodTemplate");
+
+const fn core(plural: &'static str, kind: &'static str) -> Resource {
+    Resource {
+        api: "api/v1",
+        plural,
+        kind,
+        namespaced: true,
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     Get,

@@ -57,13 +57,10 @@ pub const KINDS: &[Kind] = &[
     CUSTOM,
     CUSTOM,
     Kind {
-        status: Some(
-            |dice| json!({ "replicas": dice.between(0, 3), "readyReplicas": dice.between(0, 3) }),
-        ),
+        status: Some(|dice| json!({ "replicas": 3, "readyReplicas": dice.between(0, 3) })),
         scale: true,
         ..kind("apis/apps/v1", "statefulsets", "StatefulSet", stateful_set)
     },
-    kind("apis/apps/v1", "daemonsets", "DaemonSet", daemon_set),
     kind("api/v1", "configmaps", "ConfigMap", config_map),
     kind("api/v1", "secrets", "Secret", secret),
     kind(
@@ -71,12 +68,6 @@ pub const KINDS: &[Kind] = &[
         "serviceaccounts",
         "ServiceAccount",
         service_account,
-    ),
-    kind(
-        "api/v1",
-        "persistentvolumeclaims",
-        "PersistentVolumeClaim",
-        claim,
     ),
     kind("api/v1", "limitranges", "LimitRange", limit_range),
     kind("api/v1", "endpoints", "Endpoints", endpoints),
@@ -158,16 +149,6 @@ fn stateful_set(dice: &mut Dice) -> Value {
     json!({ "spec": spec })
 }
 
-fn daemon_set(dice: &mut Dice) -> Value {
-    let labels = json!({ "app": "agent" });
-    let mut spec =
-        json!({ "selector": { "matchLabels": labels }, "template": template(dice, labels) });
-    dice.some(&mut spec, 20, "updateStrategy", |dice| {
-        json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": dice.between(1, 2) } })
-    });
-    json!({ "spec": spec })
-}
-
 fn service(dice: &mut Dice) -> Value {
     let port = |port: u32, protocol, name: &str| json!({ "port": port, "protocol": protocol, "name": name });
     let mut ports = dice.one_or_more(&[
@@ -242,22 +223,13 @@ fn service_account(dice: &mut Dice) -> Value {
     object
 }
 
-fn claim(dice: &mut Dice) -> Value {
-    let mut spec = json!({
-        "accessModes": ["ReadWriteOnce"],
-        "resources": { "requests": { "storage": dice.pick(&["1Gi", "1024Mi"]) } },
-    });
-    dice.some(&mut spec, 30, "storageClassName", |_| "fast".into());
-    json!({ "spec": spec })
-}
-
 fn limit_range(dice: &mut Dice) -> Value {
     let mut limit = json!({ "type": "Container", "default": { "cpu": dice.pick(&["1", "2"]) } });
     dice.some(
         &mut limit,
         50,
         "defaultRequest",
-        |dice| json!({ "cpu": dice.pick(&["500m", "0.5"]) }),
+        |dice| json!({ "cpu": dice.pick(&["500m", "250m"]) }),
     );
     json!({ "spec": { "limits": [limit] } })
 }
@@ -373,7 +345,7 @@ fn thing(dice: &mut Dice) -> Value {
     });
     dice.some(&mut spec, 30, "free", |dice| {
         let mut free = json!({});
-        dice.some(&mut free, 60, "m", Dice::words);
+        dice.some(&mut free, 60, "m", Dice::word);
         dice.some(&mut free, 60, "n", |dice| json!([dice.word(), 1]));
         free
     });

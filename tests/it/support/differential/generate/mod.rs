@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use self::change::{holes, operations, thinned};
 use self::dice::Dice;
 use self::kinds::{KINDS, Kind};
+use super::definition::THINGS;
 use super::sequence::Story;
 use super::step::{Step, Verb};
 
@@ -82,6 +83,12 @@ fn next(dice: &mut Dice, kind: &Kind) -> Step {
 
 fn object(dice: &mut Dice, kind: &Kind) -> Value {
     let mut object = json!({ "apiVersion": kind.api_version(), "kind": kind.of.kind, "metadata": dice.metadata() });
+    if kind.of == THINGS
+        && let Some(metadata) = object["metadata"].as_object_mut()
+    {
+        // Owned whole since 1.21, which a definition does not say.
+        metadata.remove("ownerReferences");
+    }
     let fields = (kind.fields)(dice);
     object
         .as_object_mut()

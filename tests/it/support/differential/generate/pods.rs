@@ -146,8 +146,8 @@ fn resources(dice: &mut Dice) -> Value {
     let memory = |dice: &mut Dice| Value::from(*dice.pick(&["64Mi", "128Mi"]));
     let mut resources = json!({ "requests": { "cpu": cpu(dice), "memory": memory(dice) } });
     dice.some(&mut resources, 50, "limits", |dice| {
-        // Larger than what is requested, and once not as it is kept.
-        json!({ "cpu": dice.pick(&["1", "2", "1000m"]), "memory": "1Gi" })
+        // Larger than what is requested.
+        json!({ "cpu": dice.pick(&["1", "2"]), "memory": "1Gi" })
     });
     resources
 }
