@@ -263,17 +263,16 @@ fn on_what_was_saved_of_a_cluster_only_the_change_shows() {
         .arg(&folder)
         .arg("--snapshot")
         .arg(&file)
-        .code(1);
+        .code(2);
     let action = |kind: &str, name: &str| output.step(kind, name)["action"].clone();
     assert_eq!(action("ConfigMap", "a"), "configure");
     assert_eq!(action("ConfigMap", "b"), "unchanged");
     assert_eq!(action("Secret", "s"), "unchanged");
-    // What is in the cluster already is adopted, as it would be there.
+    // What is in the cluster already has owners, whom a sync would ask as well.
     let step = output.step("ConfigMap", "theirs");
-    assert!(
-        step["reason"].as_str().unwrap().contains("adopted"),
-        "{step}"
-    );
+    assert_eq!(step["action"], "refuse", "{step}");
+    let owner = &step["conflicts"][0]["manager"];
+    assert_eq!(owner, "kubectl-client-side-apply", "{step}");
 }
 
 #[test]

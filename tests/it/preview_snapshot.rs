@@ -272,7 +272,7 @@ fn kinds_namespaces_and_what_would_go_with_them_are_in_it() {
         "pet.yaml",
         &[
             pet.clone().set("/spec/size", 2),
-            pet.set("/metadata/name", "b").set("/spec/size", "large"),
+            pet.set("/metadata/name", "b").set("/spec/size", 3),
         ],
     );
     same(&ns, &source, &saved, &["--prune"]);
