@@ -70,10 +70,7 @@ fn the_status_is_written_at_its_own_endpoint_alone() {
     let pair = pair();
     let status = json!({ "status": { "phase": "x", "conditions": [{ "type": "Ready", "status": "True" }] } });
     Story::of(THINGS)
-        .create(
-            "a",
-            spec(json!({ "text": "x" })),
-        )
+        .create("a", spec(json!({ "text": "x" })))
         .apply("controller", status.clone())
         .at("status")
         .apply("controller", status)
