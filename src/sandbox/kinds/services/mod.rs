@@ -114,7 +114,9 @@ fn drop_node_ports(spec: &mut Value, old: &Value) {
             .filter_map(|port| port.get("nodePort")?.as_i64())
             .collect()
     };
-    if ports(spec) == ports(old) {
+    // Ports may come and go meanwhile, as long as nobody asks for one of the node's that is new.
+    let had = ports(old);
+    if ports(spec).iter().all(|port| had.contains(port)) {
         for port in items(spec, "/ports") {
             take(port, "nodePort");
         }
