@@ -147,9 +147,9 @@ impl Cluster {
             Part::Metadata => request(kind, namespace).get_metadata(&one, &params),
             Part::Whole => request(kind, namespace).get(&one, &params),
         };
-        self.foretold(&asked)?;
+        self.foretold(asked)?;
         let answer = self.optional(request.map_err(invalid)?).await;
-        self.note(&asked, kind, &answer);
+        self.note(asked, kind, &answer);
         answer
     }
 
@@ -172,10 +172,10 @@ impl Cluster {
                 Part::Whole => request.list(params),
             }
         };
-        self.foretold(&asked)?;
+        self.foretold(asked)?;
         let listed = self.list_pages(selector, build, |page| serde_json::from_slice(page));
         let answer = listed.await.map(|listed| listed.items);
-        self.note(&asked, kind, &answer);
+        self.note(asked, kind, &answer);
         answer
     }
 

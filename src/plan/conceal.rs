@@ -19,10 +19,10 @@ pub fn conceal(object: &mut Value, token: Token<'_>) {
     let mut masked = object.clone();
     redact_pair(&mut masked, &mut Value::Null);
     // A digest of the whole object, by which a guess of one value could be tried.
-    if let Some(digest) = masked.pointer_mut("/metadata/annotations") {
-        if let Some(digest) = digest.get_mut(APPLIED_DIGEST) {
-            *digest = "***".into();
-        }
+    if let Some(annotations) = masked.pointer_mut("/metadata/annotations")
+        && let Some(digest) = annotations.get_mut(APPLIED_DIGEST)
+    {
+        *digest = "***".into();
     }
     let path = place(object);
     replace(object, masked, &path, &[], token);
@@ -82,11 +82,11 @@ fn compare(concealed: &mut Value, other: &Value, place: &str, path: &[&str], tok
                 }
             }
         }
-        (concealed @ Value::String(_), other @ Value::String(_)) => {
-            // What was never concealed differs from a token as well.
-            if concealed != other && *concealed == tokened(other, place, path, token) {
-                *concealed = canonical(other, path);
-            }
+        // What was never concealed differs from a token as well.
+        (concealed @ Value::String(_), other @ Value::String(_))
+            if concealed != other && *concealed == tokened(other, place, path, token) =>
+        {
+            *concealed = canonical(other, path);
         }
         _ => {}
     }

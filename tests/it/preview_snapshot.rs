@@ -260,7 +260,7 @@ fn kinds_namespaces_and_what_would_go_with_them_are_in_it() {
     ];
     let source = Source::new()
         .with("a.yaml", &all)
-        .with("pet.yaml", &[pet.clone()]);
+        .with("pet.yaml", std::slice::from_ref(&pet));
     ns.sync(&source).ok();
     // Somebody's own, in the namespace that is to go.
     kubectl(

@@ -17,7 +17,7 @@ fn random_sequences_get_the_same_answers() {
         sequences: 2_400,
         threads: 8,
     };
-    match survey(&pair, plan.from_environment()) {
+    match survey(&pair, plan.or_environment()) {
         Ok(text) => println!("{text}"),
         Err(text) => panic!("{text}"),
     }

@@ -160,7 +160,7 @@ fn hostile_content_stays_content() {
             Some(open) if line == open => (fence, blocks) = (None, blocks + 1),
             // As CommonMark has it, a longer fence ends a block as well.
             Some(open) => assert!(
-                line.trim().trim_matches('`') != "" || line.trim().len() < open.len(),
+                !line.trim().trim_matches('`').is_empty() || line.trim().len() < open.len(),
                 "{line}"
             ),
             None => outside.push(line),

@@ -26,7 +26,7 @@ pub struct Plan {
 
 impl Plan {
     /// The plan, but for what the environment says (`COVERGENCE_SANDBOX_SEED`, `COVERGENCE_SANDBOX_SEQUENCES`).
-    pub fn from_environment(self) -> Self {
+    pub fn or_environment(self) -> Self {
         let number = |name: &str| {
             let text = env::var(name).ok()?;
             Some(
