@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help check test demo fuzz bench lab install generate unit sandbox deny scripts docs selftest integration
+.PHONY: help check basics test demo fuzz bench lab install generate unit sandbox deny scripts docs selftest integration
 
 PREFIX ?= /usr/local
 ROUNDS ?= 200
@@ -15,6 +15,13 @@ export PATH := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/covergence/tools/bin:$(PAT
 STAGE := .ci/stage
 SCRIPTS = $(shell find .ci src tests manifests deploy -type f -perm -u+x -exec grep -lE '^\#!/usr/bin/env bash' {} +)
 
+# Of a run that is all right, the numbers are enough.
+QUIETLY = $(if $(shell cargo nextest --version 2>/dev/null),--status-level fail)
+# Files of tests/it that ask the API and little else: they take seconds, so that they can be run all the time.
+QUICK := cases_|reference_|plan_|prune_guards|order::|inventory|own_unit|identity|permissions|policies|status_command
+QUICK := $(QUICK)|tree_command|controller_converges|controller_drift|controller_order|controller_observed|sandbox_kinds
+QUICK := $(QUICK)|demo::on_the_sandbox
+
 help: ## Say what there is
 	@echo 'Covergence: make a cluster look like a folder or a git ref, and see first what that changes.'
 	@echo
@@ -22,7 +29,7 @@ help: ## Say what there is
 	@echo '  make test      everything that CI checks'
 	@echo
 	@echo 'Every day:'
-	@echo '  make check     format, lints, unit tests, and the suite on a sandbox; no cluster'
+	@echo '  make check     format, lints, unit tests, and the quick part of the suite on a sandbox; no cluster'
 	@echo '  make lab       start a Kubernetes control plane to play with, in DIR ($(DIR));'
 	@echo '                 with NODE=1 and as root, one that runs pods'
 	@echo '  make generate  write the generated files anew: deploy/crds.yaml, and the kinds of the sandbox'
@@ -35,11 +42,14 @@ help: ## Say what there is
 	@echo 'The first run installs what is missing (as root; otherwise it says what to install) and builds Kubernetes'
 	@echo 'from source for the lab, once. KUBEBUILDER_ASSETS=FOLDER uses the etcd and kube-apiserver there instead.'
 
-check: ## Format, lints, unit tests, and the suite on a sandbox
+check: basics ## Format, lints, unit tests, and what is quick of the suite, on a sandbox
+	@$(STAGE) 'quick part of the suite on a sandbox' tests/run --sandbox --locked --test it --no-fail-fast $(QUIETLY) -E 'test(/^($(QUICK))/)'
+
+basics:
 	@.ci/setup check
 	@$(STAGE) 'format' cargo fmt --check
 	@$(STAGE) 'lints' cargo clippy --locked --quiet --all-targets -- -D warnings
-	@$(MAKE) --no-print-directory unit sandbox
+	@$(MAKE) --no-print-directory unit
 
 unit: ## Unit tests
 	@if cargo nextest --version >/dev/null 2>&1; then \
@@ -50,12 +60,13 @@ unit: ## Unit tests
 
 sandbox: ## The suite on Covergence's own API
 	@.ci/setup check
-	@$(STAGE) 'suite on a sandbox' tests/run --sandbox --locked --test it --no-fail-fast $(if $(shell cargo nextest --version 2>/dev/null),--status-level fail)
+	@$(STAGE) 'suite on a sandbox' tests/run --sandbox --locked --test it --no-fail-fast $(QUIETLY)
 
 test: ## Everything
 	@$(STAGE) 'setup' .ci/setup test
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory basics
 	@$(MAKE) --no-print-directory deny scripts docs
+	@$(MAKE) --no-print-directory sandbox
 	@$(MAKE) --no-print-directory selftest
 	@$(MAKE) --no-print-directory integration
 	@$(STAGE) 'demo' $(MAKE) --no-print-directory demo

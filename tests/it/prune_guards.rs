@@ -297,7 +297,7 @@ fn what_changes_while_it_is_deleted_goes_all_the_same() {
                 if answer.is_err() || stop.load(Ordering::Relaxed) {
                     return;
                 }
-                thread::sleep(Duration::from_millis(20));
+                thread::sleep(Duration::from_millis(50));
             }
         });
         let report = ns.sync(&source).arg("--prune").run();
