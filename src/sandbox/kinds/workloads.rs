@@ -78,10 +78,15 @@ pub(super) fn default_replica_set(object: &mut Value) {
 /// Adds defaults to a StatefulSet.
 pub(super) fn default_stateful_set(object: &mut Value) {
     default_template(object);
+    let strategy = object.pointer("/spec/updateStrategy");
+    let is_said = strategy.is_some_and(|strategy| !text(strategy, "type").is_empty());
     add(object, STATEFUL_SET);
     let strategy = object.pointer_mut("/spec/updateStrategy");
     if let Some(strategy) = strategy.filter(|strategy| text(strategy, "type") == "RollingUpdate") {
-        add(strategy, &[("rollingUpdate+.partition", Int(0))]);
+        if !is_said {
+            add(strategy, &[("rollingUpdate", Empty)]);
+        }
+        add(strategy, &[("rollingUpdate.partition", Int(0))]);
     }
 }
 

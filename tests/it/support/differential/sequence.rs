@@ -121,12 +121,16 @@ pub fn class(story: &Story, at: usize, found: &[Difference]) -> String {
         Some(_) => "value".to_owned(),
         None => "nothing".to_owned(),
     };
+    let codes = found.iter().find(|difference| difference.path == ".code");
+    let code = |value: &Option<Value>| value.as_ref().map_or(String::new(), Value::to_string);
+    let codes = codes.map(|codes| format!(" {} {}", code(&codes.sandbox), code(&codes.server)));
     format!(
-        "{} {:?} {} {path} {} {}",
+        "{} {:?} {} {path} {} {}{}",
         story.of.kind,
         step.verb,
         step.subresource,
         value(&first.sandbox),
-        value(&first.server)
+        value(&first.server),
+        codes.unwrap_or_default()
     )
 }

@@ -1,6 +1,10 @@
 //! Differences that are meant (`src/sandbox/DIFFERENCES.md`), each with a name. A sequence ends where a rule excuses all
 //! that differs, since both sides go different ways from there; how often each does is printed.
 
+mod bare;
+mod fields;
+mod gone;
+
 use serde_json::Value;
 
 use super::normal::Difference;
@@ -28,17 +32,17 @@ const RULES: &[Rule] = &[
     Rule {
         name: "who has a map without its keys has none that others add",
         until: 22,
-        excuses: |case| bare(&case.before["body"]),
+        excuses: bare::excuses,
     },
     Rule {
         name: "each of several conflicts is named once",
         until: 22,
         excuses: |case| {
-            let several = |answer: &Value| {
-                let causes = answer["body"]["details"]["causes"].as_array();
-                answer["code"] == 409 && causes.is_some_and(|causes| causes.len() > 1)
-            };
-            case.step.verb == Verb::Apply && several(case.sandbox) && several(case.server)
+            let several = |answer: &Value| answer["code"] == 409 && causes(answer).len() > 1;
+            case.step.verb == Verb::Apply
+                && several(case.sandbox)
+                && several(case.server)
+                && repeated(causes(case.sandbox), causes(case.server))
         },
     },
     Rule {
@@ -78,14 +82,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "a struct goes with the last of its managed fields",
         until: 22,
-        excuses: |case| {
-            let refused = |answer: &Value| answer["code"] == 422;
-            let left =
-                |difference: &Difference| managed(&difference.path) || difference.sandbox.is_none();
-            case.step.verb == Verb::Apply
-                && (case.differences.iter().all(left)
-                    || refused(case.server) && about_nothing(case.server))
-        },
+        excuses: gone::excuses,
     },
     Rule {
         name: "a Service may be replaced by who has not seen it",
@@ -117,7 +114,6 @@ const RULES: &[Rule] = &[
         name: "nothing and what is empty are one",
         until: u32::MAX,
         excuses: |case| {
-            let counted = |path: &str| managed(path) || path == ".body.metadata.generation";
             empties(&case.step.body)
                 && case
                     .differences
@@ -137,23 +133,53 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "an object with an item twice keeps its managers",
+        until: 29,
+        excuses: |case| {
+            let entries = &case.server["body"]["metadata"]["managedFields"];
+            let differences = case.differences.iter();
+            entries.is_null()
+                && differences
+                    .clone()
+                    .all(|difference| managed(&difference.path))
+                && twice(&case.sandbox["body"])
+        },
+    },
+    Rule {
         name: "a JSON patch cannot replace what is not there",
         until: 26,
         excuses: |case| {
             case.step.verb == Verb::Json
                 && case.sandbox["code"] == 422
                 && case.server["code"] == 200
+                && replaces_nothing(&case.step.body, &case.before["body"])
         },
     },
     Rule {
         name: "nulls of a strategic patch are left out where there is nothing to take out",
         until: 24,
         excuses: |case| {
-            let nothing =
-                |difference: &Difference| managed(&difference.path) || difference.sandbox.is_none();
+            let nothing = |difference: &Difference| {
+                counted(&difference.path)
+                    || difference.sandbox.is_none()
+                        && difference.server.as_ref().is_none_or(is_blank)
+            };
             case.step.verb == Verb::Strategic
                 && holds_null(&case.step.body)
                 && case.differences.iter().all(nothing)
+        },
+    },
+    Rule {
+        name: "conflicts of Ingresses and NetworkPolicies name the group they are in",
+        until: 22,
+        excuses: |case| {
+            let text = case.server["body"].to_string();
+            let renamed = text
+                .replace("\"extensions\"", "\"networking.k8s.io\"")
+                .replace(".extensions ", ".networking.k8s.io ");
+            case.server["code"] == 409
+                && case.sandbox["code"] == 409
+                && renamed == case.sandbox["body"].to_string()
         },
     },
 ];
@@ -174,75 +200,77 @@ pub fn scaled(step: &Step, minor: u32) -> bool {
     minor < 22 && step.subresource == "scale" && step.verb != Verb::Get
 }
 
-/// Whether somebody manages a map or a keyed list but nothing of what is in it. Servers before 1.22 take that for the trace of
-/// a type that was whole once, and give them all that is in it.
-fn bare(object: &Value) -> bool {
-    let entries = object["metadata"]["managedFields"].as_array();
-    let mut entries = entries.into_iter().flatten();
-    entries.any(|entry| {
-        bare_at(
-            &entry["fieldsV1"],
-            object,
-            object["kind"].as_str().unwrap_or_default(),
-        )
-    })
-}
-
-/// Types that are whole with these servers too.
-const WHOLE: &[&str] = &[
-    "f:podSelector",
-    "f:labelSelector",
-    "f:namespaceSelector",
-    "f:wholeMap",
-];
-
-fn bare_at(fields: &Value, value: &Value, kind: &str) -> bool {
-    let Some(fields) = fields.as_object() else {
-        return false;
-    };
-    fields.iter().any(|(name, part)| {
-        let value = match name.split_once(':') {
-            Some(("f", field)) => &value[field],
-            Some(("k", key)) => item(value, key),
-            _ => return false,
-        };
-        let whole = WHOLE.contains(&name.as_str()) || name == "f:selector" && kind != "Service";
-        let leaf = part.as_object().is_some_and(serde_json::Map::is_empty);
-        let holds = |value: &Value| match value {
-            Value::Object(fields) => !fields.is_empty(),
-            Value::Array(items) => {
-                items.iter().any(Value::is_object) || name == "f:finalizers" || name == "f:members"
-            }
-            _ => false,
-        };
-        leaf && !whole && holds(value) || bare_at(part, value, kind)
-    })
-}
-
-fn item<'a>(list: &'a Value, key: &str) -> &'a Value {
-    let key: Value = serde_json::from_str(key).unwrap_or_default();
-    let matches = |item: &&Value| {
-        let mut fields = key.as_object().into_iter().flatten();
-        fields.all(|(name, value)| &item[name] == value)
-    };
-    list.as_array()
-        .and_then(|items| items.iter().find(matches))
-        .unwrap_or(&Value::Null)
-}
-
 /// Whether a place is one that only tells of managers, and of there having been a change.
 fn managed(path: &str) -> bool {
     path.starts_with(".body.metadata.managedFields") || path == ".body.metadata.resourceVersion"
 }
 
-/// Whether a refusal is, among other things, about what is null, not there, or there beside its successor.
-fn about_nothing(refusal: &Value) -> bool {
+/// Whether some conflicts are as many as others, each of them known to those, or the way to one that is.
+fn repeated(all: &[Value], some: &[Value]) -> bool {
+    let leads = |way: &Value, to: &Value| {
+        let [way, to] = [way, to].map(|cause| cause["field"].as_str().unwrap_or_default());
+        to.starts_with(way)
+    };
+    let known = |cause: &Value| {
+        let mut same = all.iter().filter(|one| one["message"] == cause["message"]);
+        same.any(|one| leads(cause, one))
+    };
+    all.len() == some.len() && some.iter().all(known)
+}
+
+/// What a refusal is about.
+fn causes(refusal: &Value) -> &[Value] {
     let causes = refusal["body"]["details"]["causes"].as_array();
-    causes.into_iter().flatten().any(|cause| {
-        let message = cause["message"].as_str().unwrap_or_default();
-        let words = ["null", "must specify", "may not specify more than"];
-        cause["reason"] == "FieldValueRequired" || words.iter().any(|word| message.contains(word))
+    causes.map(Vec::as_slice).unwrap_or_default()
+}
+
+/// Whether a place is one that only tells of managers and of changes.
+fn counted(path: &str) -> bool {
+    managed(path) || path == ".body.metadata.generation"
+}
+
+/// Whether all that is in a value is what Go makes of nothing.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Number(number) => number.as_i64() == Some(0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.iter().all(is_blank),
+        Value::Object(fields) => fields.values().all(is_blank),
+    }
+}
+
+/// Whether an operation of a JSON patch replaces what is not there, or not any more.
+fn replaces_nothing(operations: &Value, before: &Value) -> bool {
+    let operations = operations.as_array().map(Vec::as_slice).unwrap_or_default();
+    operations.iter().enumerate().any(|(at, operation)| {
+        let path = operation["path"].as_str().unwrap_or_default();
+        let done = operations.iter().take(at);
+        let mut same = done.filter(|done| done["path"] == path);
+        let there = match same.next_back() {
+            Some(done) => done["op"] != "remove",
+            None => before.pointer(path).is_some(),
+        };
+        operation["op"] == "replace" && !there
     })
+}
+
+/// Whether there is a list with two items of one name, or with one and the same item twice.
+fn twice(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => fields.values().any(twice),
+        Value::Array(items) => {
+            let same = |left: &Value, right: &Value| {
+                left == right || left["name"].is_string() && left["name"] == right["name"]
+            };
+            let mut numbered = items.iter().enumerate();
+            items.iter().any(twice)
+                || numbered
+                    .any(|(at, item)| items.iter().skip(at + 1).any(|other| same(item, other)))
+        }
+        _ => false,
+    }
 }
 
 /// Whether there is an empty list or map somewhere.
@@ -256,17 +284,17 @@ fn empties(value: &Value) -> bool {
 
 /// The fields that a refusal names, without the numbers of items.
 fn unnumbered(refusal: &Value) -> Vec<String> {
-    let causes = refusal["body"]["details"]["causes"].as_array();
-    let causes = causes.into_iter().flatten();
-    let mut fields: Vec<String> = causes
-        .map(|cause| {
-            cause["field"]
-                .to_string()
-                .replace(|letter: char| letter.is_ascii_digit(), "")
-        })
+    let mut fields: Vec<String> = causes(refusal)
+        .iter()
+        .map(|cause| without_numbers(&cause["field"]))
         .collect();
     fields.sort_unstable();
     fields
+}
+
+fn without_numbers(field: &Value) -> String {
+    let field = field.as_str().unwrap_or_default();
+    field.replace(|letter: char| letter.is_ascii_digit(), "")
 }
 
 fn holds_null(value: &Value) -> bool {
