@@ -2,7 +2,7 @@
 //! service with more and more to look after.
 //!
 //! `cargo bench --bench side_by_side` writes `BENCHMARKS.md`; with `-- --quick` it is one run with few objects that writes
-//! nothing, with `-- --service` only the service's part, and with `-- --reading`, `-- --merge` or `-- --sandbox` only one of the
+//! nothing, with `-- --service` only the service's part, with `-- --commands` only the commands', and with `-- --reading`, `-- --merge` or `-- --sandbox` only one of the
 //! parts without a cluster, which takes the place of the one in `BENCHMARKS.md`. Times are only reported. What fails this program is a wrong
 //! number of requests, or a wrong union.
 
@@ -43,7 +43,9 @@ fn main() -> ExitCode {
         // `cargo bench` adds `--bench`.
         let arguments: Vec<_> = arguments.collect();
         let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
-        if has("--reading") {
+        if has("--commands") {
+            commands_only(has("--quick"))
+        } else if has("--reading") {
             reading(has("--quick"))
         } else if has("--merge") {
             merge(has("--quick"))
@@ -85,6 +87,33 @@ fn bench(quick: bool, service_only: bool) -> Res<bool> {
     }
     if problems.is_empty() && !quick && !service_only {
         write(&report.text())?;
+    }
+    Ok(problems.is_empty())
+}
+
+/// Measures the commands anew and leaves the other sections as they are.
+fn commands_only(quick: bool) -> Res<bool> {
+    let folder = tempfile::Builder::new()
+        .prefix("covergence-bench-")
+        .tempdir()?;
+    let report = commands(folder.path(), quick)?;
+    let (sections, missed) = report.commands();
+    print!("{}{}", report.head(), sections.concat());
+    for miss in missed {
+        println!("missed: {miss}");
+    }
+    let problems = report.problems();
+    for problem in &problems {
+        eprintln!("WRONG: {problem}");
+    }
+    if problems.is_empty() && !quick {
+        let old = std::fs::read_to_string(path())?;
+        let rest = old.find("\n## ").and_then(|at| old.get(at..));
+        let whole = format!("{}{}", report.head(), rest.unwrap_or_default());
+        let whole = sections.iter().fold(whole, |whole, section| {
+            report::with_section(&whole, section)
+        });
+        write(&whole)?;
     }
     Ok(problems.is_empty())
 }

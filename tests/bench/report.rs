@@ -81,7 +81,8 @@ impl Report {
             .collect()
     }
 
-    pub fn text(&self) -> String {
+    /// What stands above all sections.
+    pub fn head(&self) -> String {
         let mut text = String::from(
             "# Benchmarks\n\nWritten by `make bench` (`cargo bench --bench side_by_side`).\n\n",
         );
@@ -91,9 +92,14 @@ impl Report {
         if !self.sections.is_empty() {
             let _ = write!(text, "\n{}", method(self.repetitions));
         }
-        let mut missed = Vec::new();
+        text
+    }
+
+    /// The sections about commands, and the budgets that they miss.
+    pub fn commands(&self) -> (Vec<String>, Vec<String>) {
+        let (mut sections, mut missed) = (Vec::new(), Vec::new());
         for (size, results) in &self.sections {
-            let _ = write!(text, "\n## {}\n\n{HEAD}", title(*size));
+            let mut text = format!("\n## {}\n\n{HEAD}", title(*size));
             let medians: BTreeMap<Work, Duration> = results
                 .samples
                 .iter()
@@ -114,9 +120,10 @@ impl Report {
                 let misses = judged.into_iter().filter_map(|j| j.missed);
                 missed.extend(misses.map(|miss| format!("{}: {label}: {miss}", title(*size))));
             }
+            sections.push(text);
         }
         if let Some((help, diff)) = &self.starts {
-            let _ = write!(text, "\n## Start\n\n{HEAD}");
+            let mut text = format!("\n## Start\n\n{HEAD}");
             for (label, samples, limit) in [
                 ("`covergence --help`", help, 10),
                 ("`covergence diff manifests/`, unchanged", diff, 300),
@@ -132,7 +139,15 @@ impl Report {
                     missed.push(format!("{label}: {} instead of {limit} ms", time(wall)));
                 }
             }
+            sections.push(text);
         }
+        (sections, missed)
+    }
+
+    pub fn text(&self) -> String {
+        let mut text = self.head();
+        let (sections, mut missed) = self.commands();
+        text.extend(sections);
         if let Some(reading) = &self.reading {
             let (section, misses) = reading.text();
             text.push_str(&section);
