@@ -79,6 +79,9 @@ fn check_host(causes: &mut Causes, host: &Spot<'_>) {
 
 fn check_path(causes: &mut Causes, path: &Spot<'_>) {
     let (kind, text) = (path.field("pathType"), path.field("path"));
+    if kind.absent() {
+        return causes.required(&kind, "pathType must be specified");
+    }
     match kind.text() {
         "Exact" | "Prefix" => {
             if !text.text().starts_with('/') {
@@ -100,7 +103,6 @@ fn check_path(causes: &mut Causes, path: &Spot<'_>) {
                 causes.invalid(&text, "must be an absolute path");
             }
         }
-        _ if kind.absent() => causes.required(&kind, "pathType must be specified"),
         _ => causes.one_of(&kind, &["Exact", "ImplementationSpecific", "Prefix"]),
     }
     check_backend(causes, &path.field("backend"));

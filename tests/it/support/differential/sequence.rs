@@ -66,6 +66,7 @@ impl Story {
             }
             let case = Case {
                 step,
+                earlier: &self.steps[..at],
                 sandbox: &sandbox,
                 server: &server,
                 differences: &found,

@@ -85,6 +85,10 @@ pub const KINDS: &[Kind] = &[
         network_policy,
     ),
     kind("apis/coordination.k8s.io/v1", "leases", "Lease", lease),
+    kind("apis/apps/v1", "daemonsets", "DaemonSet", daemon_set),
+    kind("api/v1", "podtemplates", "PodTemplate", pod_template),
+    kind("api/v1", "limitranges", "LimitRange", limit_range),
+    kind("api/v1", "resourcequotas", "ResourceQuota", quota),
 ];
 
 const DEPLOYMENTS: Kind = Kind {
@@ -146,6 +150,55 @@ fn stateful_set(dice: &mut Dice) -> Value {
         json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": dice.between(0, 2) } })
     });
     json!({ "spec": spec })
+}
+
+fn daemon_set(dice: &mut Dice) -> Value {
+    let labels = json!({ "app": "agent" });
+    let mut spec =
+        json!({ "selector": { "matchLabels": labels }, "template": template(dice, labels) });
+    dice.some(&mut spec, 15, "minReadySeconds", |dice| {
+        dice.between(0, 4).into()
+    });
+    dice.some(&mut spec, 25, "updateStrategy", |dice| match dice.between(0, 2) {
+        0 => json!({ "type": "OnDelete" }),
+        1 => json!({ "type": "RollingUpdate" }),
+        _ => json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": dice.between(1, 2) } }),
+    });
+    json!({ "spec": spec })
+}
+
+fn pod_template(dice: &mut Dice) -> Value {
+    json!({ "template": template(dice, json!({ "app": "shop" })) })
+}
+
+fn limit_range(dice: &mut Dice) -> Value {
+    let mut limit = json!({ "type": dice.pick(&["Container", "Container", "Container", "Pod"]) });
+    for (field, cpus) in [
+        ("min", ["10m", "0.05"]),
+        ("defaultRequest", ["100m", "0.1"]),
+        ("default", ["200m", "1"]),
+        ("max", ["1", "2"]),
+    ] {
+        dice.some(
+            &mut limit,
+            50,
+            field,
+            |dice| json!({ "cpu": dice.pick(&cpus) }),
+        );
+    }
+    json!({ "spec": { "limits": [limit] } })
+}
+
+/// Of pods alone: there are none, so nothing is refused for it.
+fn quota(dice: &mut Dice) -> Value {
+    let mut hard = json!({});
+    dice.some(&mut hard, 60, "pods", |dice| {
+        dice.between(1, 3).to_string().into()
+    });
+    dice.some(&mut hard, 60, "requests.cpu", |dice| {
+        (*dice.pick(&["1", "2"])).into()
+    });
+    json!({ "spec": { "hard": hard } })
 }
 
 fn service(dice: &mut Dice) -> Value {

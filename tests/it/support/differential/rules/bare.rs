@@ -58,7 +58,7 @@ fn masked(case: &Case<'_>, answer: &Value, found: &[Bare<'_>]) -> Value {
 /// Whether only the server finds conflicts that the sandbox does not, all of them with managers of such maps and lists.
 fn conflicts(case: &Case<'_>, found: &[Bare<'_>]) -> bool {
     let (sandbox, server) = (causes(case.sandbox), causes(case.server));
-    let meant = |cause: &Value| {
+    let meant = |cause: &&Value| {
         let message = cause["message"].as_str().unwrap_or_default();
         let field = cause["field"].as_str().unwrap_or_default();
         found.iter().any(|bare| {
@@ -67,8 +67,9 @@ fn conflicts(case: &Case<'_>, found: &[Bare<'_>]) -> bool {
                 && field.starts_with(&told(&bare.way))
         })
     };
-    let (meant, others): (Vec<Value>, Vec<Value>) = server.iter().cloned().partition(meant);
-    !meant.is_empty() && repeated(sandbox, &others)
+    let new = |cause: &&Value| meant(cause) && !sandbox.contains(cause);
+    let others: Vec<Value> = server.iter().filter(|cause| !new(cause)).cloned().collect();
+    others.len() < server.len() && repeated(sandbox, &others)
 }
 
 fn bare(object: &Value) -> Vec<Bare<'_>> {
@@ -90,6 +91,24 @@ const WHOLE: &[&str] = &[
     "f:wholeMap",
 ];
 
+/// Lists whose items are managed one by one.
+const PARTED: &[&str] = &[
+    "f:conditions",
+    "f:containers",
+    "f:env",
+    "f:finalizers",
+    "f:hostAliases",
+    "f:imagePullSecrets",
+    "f:initContainers",
+    "f:members",
+    "f:ownerReferences",
+    "f:ports",
+    "f:secrets",
+    "f:topologySpreadConstraints",
+    "f:volumeMounts",
+    "f:volumes",
+];
+
 fn walk(fields: &Value, value: &Value, kind: &str, way: &mut Way, found: &mut Vec<Way>) {
     for (name, below) in fields.as_object().into_iter().flatten() {
         if !name.starts_with("f:") && !name.starts_with("k:") {
@@ -99,9 +118,7 @@ fn walk(fields: &Value, value: &Value, kind: &str, way: &mut Way, found: &mut Ve
         let whole = WHOLE.contains(&name.as_str()) || name == "f:selector" && kind != "Service";
         let holds = match value {
             Value::Object(fields) => !fields.is_empty(),
-            Value::Array(items) => {
-                items.iter().any(Value::is_object) || name == "f:finalizers" || name == "f:members"
-            }
+            Value::Array(items) => !items.is_empty() && PARTED.contains(&name.as_str()),
             _ => false,
         };
         way.push(name.clone());

@@ -13,6 +13,7 @@ use super::step::{Step, Verb};
 /// A request and the two answers to it, as they are compared.
 pub struct Case<'a> {
     pub step: &'a Step,
+    pub earlier: &'a [Step],
     pub sandbox: &'a Value,
     pub server: &'a Value,
     pub differences: &'a [Difference],
@@ -114,11 +115,16 @@ const RULES: &[Rule] = &[
         name: "nothing and what is empty are one",
         until: u32::MAX,
         excuses: |case| {
-            empties(&case.step.body)
-                && case
-                    .differences
-                    .iter()
-                    .all(|difference| counted(&difference.path))
+            let mut differences = case.differences.iter();
+            // An empty map of an earlier request may count as a change when it is written again.
+            let again = |difference: &Difference| {
+                difference.path == ".body.metadata.resourceVersion" && case.step.verb != Verb::Get
+            };
+            if empties(&case.step.body) {
+                differences.all(|difference| counted(&difference.path))
+            } else {
+                case.earlier.iter().any(|step| empties(&step.body)) && differences.all(again)
+            }
         },
     },
     Rule {
@@ -164,9 +170,20 @@ const RULES: &[Rule] = &[
                     || difference.sandbox.is_none()
                         && difference.server.as_ref().is_none_or(is_blank)
             };
+            // The limits of a LimitRange imply each other: a zero is none to fill in.
+            let limits =
+                |cause: &Value| without_numbers(&cause["field"]).starts_with("spec.limits[].");
+            let implied = |difference: &Difference| {
+                counted(&difference.path) || difference.path.starts_with(".body.spec.limits[")
+            };
+            let implies = case.before["body"]["kind"] == "LimitRange"
+                && match case.server["code"] == 422 {
+                    true => causes(case.server).iter().all(limits),
+                    false => case.differences.iter().all(implied),
+                };
             case.step.verb == Verb::Strategic
                 && holds_null(&case.step.body)
-                && case.differences.iter().all(nothing)
+                && (implies || case.differences.iter().all(nothing))
         },
     },
     Rule {
@@ -235,7 +252,7 @@ fn is_blank(value: &Value) -> bool {
         Value::Null => true,
         Value::Bool(flag) => !flag,
         Value::Number(number) => number.as_i64() == Some(0),
-        Value::String(text) => text.is_empty(),
+        Value::String(text) => text.is_empty() || text == "0",
         Value::Array(items) => items.iter().all(is_blank),
         Value::Object(fields) => fields.values().all(is_blank),
     }
@@ -289,6 +306,7 @@ fn unnumbered(refusal: &Value) -> Vec<String> {
         .map(|cause| without_numbers(&cause["field"]))
         .collect();
     fields.sort_unstable();
+    fields.dedup();
     fields
 }
 
