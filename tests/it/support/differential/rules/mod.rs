@@ -190,13 +190,11 @@ const RULES: &[Rule] = &[
         name: "conflicts of Ingresses and NetworkPolicies name the group they are in",
         until: 22,
         excuses: |case| {
-            let text = case.server["body"].to_string();
-            let renamed = text
+            let [sandbox, server] = [case.sandbox, case.server].map(|it| it["body"].to_string());
+            let renamed = server
                 .replace("\"extensions\"", "\"networking.k8s.io\"")
                 .replace(".extensions ", ".networking.k8s.io ");
-            case.server["code"] == 409
-                && case.sandbox["code"] == 409
-                && renamed == case.sandbox["body"].to_string()
+            case.server["code"] == 409 && case.sandbox["code"] == 409 && renamed == sandbox
         },
     },
 ];
