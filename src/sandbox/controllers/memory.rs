@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::object::{items, text};
+use super::object::{beside, controller, items, text};
 use super::watch::Work;
 use crate::sandbox::store::Key;
 
@@ -15,6 +15,8 @@ pub struct Controllers {
     pub(super) seen: Option<u64>,
     /// Objects by the uid of each of their owners.
     pub(super) dependents: HashMap<String, BTreeSet<Key>>,
+    /// Pods and ReplicaSets that nobody controls, which somebody may take over.
+    pub(super) alone: BTreeSet<Key>,
     /// What is to be looked at though nothing changes, and from when on, in seconds since 1970.
     pub(super) later: BTreeMap<Work, i64>,
     /// How many addresses were given to pods.
@@ -43,6 +45,24 @@ impl Controllers {
     pub(super) fn dependents(&self, uid: &str) -> Vec<Key> {
         let dependents = self.dependents.get(uid);
         dependents.into_iter().flatten().cloned().collect()
+    }
+
+    /// The objects of a kind in a namespace that nobody controls.
+    pub(super) fn alone(&self, of: &Key, resource: &str) -> impl Iterator<Item = &Key> {
+        let first = beside(of, resource, "");
+        let place = first.clone();
+        self.alone.range(first..).take_while(move |key| {
+            key.resource == place.resource && key.namespace == place.namespace
+        })
+    }
+
+    /// Keeps up with whether somebody controls an object.
+    pub(super) fn find_alone(&mut self, key: &Key, after: Option<&Value>) {
+        if after.is_some_and(|object| controller(object).is_none()) {
+            self.alone.insert(key.clone());
+        } else {
+            self.alone.remove(key);
+        }
     }
 
     /// Keeps up with what an object names as its owners.

@@ -44,12 +44,12 @@ pub(super) fn is_ready(pod: &Value) -> bool {
 /// Takes over the pods that nobody controls and that a workload selects.
 pub(super) fn adopt(state: &mut State, key: &Key, owner: &Value) {
     let selector = owner.pointer("/spec/selector");
-    let all = state.store.list(&"pods".into(), Some(&key.namespace));
-    let alone: Vec<Pod> = all
+    let alone = state.controllers.alone(key, "pods");
+    let alone: Vec<Pod> = alone
+        .filter_map(|key| Some((key.clone(), state.store.get(key)?.clone())))
         .filter(|(_, pod)| {
             controller(pod).is_none() && is_active(pod) && matches(labels(pod), selector)
         })
-        .map(|(key, pod)| (key.clone(), pod.clone()))
         .collect();
     for (key, pod) in alone {
         let mut owners: Vec<Value> = super::object::items(&pod, "/metadata/ownerReferences")

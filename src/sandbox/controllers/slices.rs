@@ -56,7 +56,7 @@ pub(super) fn sync(state: &mut State, key: &Key) {
 fn known(state: &State, key: &Key) -> Vec<(Key, Arc<Value>)> {
     let all = state.store.list(&SLICES.into(), Some(&key.namespace));
     let label = |slice: &Value, name: &str, value: &str| {
-        labels(slice).and_then(|labels| labels.get(name)) == Some(&value.into())
+        labels(slice).is_some_and(|labels| labels.get(name).and_then(Value::as_str) == Some(value))
     };
     all.filter(|(_, slice)| {
         label(slice, SERVICE, &key.name)

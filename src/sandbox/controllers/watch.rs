@@ -63,6 +63,7 @@ pub(super) fn look(state: &mut State) -> BTreeSet<Work> {
     });
     let changes = recent.unwrap_or_else(|| {
         state.controllers.dependents.clear();
+        state.controllers.alone.clear();
         let all = state.store.all();
         all.map(|(key, object)| (key.clone(), None, Some(object.clone())))
             .collect()
@@ -96,6 +97,7 @@ impl Queue<'_> {
         match &*key.resource {
             "deployments.apps" => self.add(Controller::Deployments, key.clone()),
             "replicasets.apps" => {
+                self.state.controllers.find_alone(key, after);
                 self.add(Controller::ReplicaSets, key.clone());
                 self.owners_of_set(key, before, after);
             }
@@ -212,6 +214,7 @@ impl Queue<'_> {
     }
 
     fn pod(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {
+        self.state.controllers.find_alone(key, after);
         self.add(Controller::Kubelet, key.clone());
         if let Some(gone) = before.filter(|_| after.is_none()) {
             self.deployment_of(key, gone);

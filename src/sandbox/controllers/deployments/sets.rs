@@ -1,5 +1,7 @@
 //! The ReplicaSets of a Deployment.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::limits;
@@ -24,17 +26,22 @@ impl Sets {
     pub(super) fn of(state: &mut State, key: &Key, deployment: &Value) -> Self {
         let uid = meta(deployment, "uid").to_owned();
         let selector = deployment.pointer("/spec/selector");
-        let all = state
-            .store
-            .list(&"replicasets.apps".into(), Some(&key.namespace));
-        let all: Vec<(Key, Value)> = all
+        let own = state.controllers.dependents(&uid).into_iter();
+        let own = own
+            .filter(|own| &*own.resource == "replicasets.apps" && own.namespace == key.namespace);
+        let alone = state.controllers.alone(key, "replicasets.apps").cloned();
+        // One that was let go at this moment may be in both.
+        let keys: BTreeSet<Key> = own.chain(alone).collect();
+        let all: Vec<(Key, Value)> = keys
+            .into_iter()
+            .filter_map(|key| state.store.get(&key).map(|set| (key.clone(), set)))
             .filter(|(_, set)| {
                 is_controlled_by(set, &uid)
                     || controller(set).is_none()
                         && matches(labels(set), selector)
                         && !is_leaving(set)
             })
-            .map(|(key, set)| (key.clone(), (**set).clone()))
+            .map(|(key, set)| (key, (**set).clone()))
             .collect();
         let mut old = Vec::new();
         for (set_key, mut found) in all {
