@@ -2,6 +2,7 @@
 
 use super::auth::Auth;
 use super::controllers::Controllers;
+use super::kinds::Taken;
 use super::store::Store;
 use super::types::Registry;
 
@@ -14,6 +15,8 @@ pub struct State {
     pub store: Store,
     /// What the controllers remember.
     pub controllers: Controllers,
+    /// Addresses and ports that Services have.
+    pub services: Taken,
     /// Users and their rights.
     pub auth: Auth,
 }

@@ -29,6 +29,7 @@ mod workloads;
 use serde_json::Value;
 
 use self::causes::Causes;
+pub use self::services::Taken;
 use self::spot::Spot;
 use super::error::{ApiError, Cause};
 use super::state::State;

@@ -37,6 +37,7 @@ pub(in super::super) fn check_pod(causes: &mut Causes, pod: &Spot<'_>) {
     let spec = pod.field("spec");
     check(causes, &spec);
     container::check_images(causes, &spec);
+    volume::check_tokens(causes, &spec);
 }
 
 /// What is wrong with a new pod besides.

@@ -10,11 +10,10 @@ use crate::sandbox::kinds::words;
 /// What is wrong with the volumes; gives the names of those with which nothing is.
 pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) -> BTreeSet<String> {
     let volumes = spec.field("volumes");
-    let account = spec.field("serviceAccountName");
     let mut names = BTreeSet::new();
     for volume in volumes.items() {
         let before = causes.0.len();
-        source::check(causes, &volume, !account.text().is_empty());
+        source::check(causes, &volume);
         let name = volume.field("name");
         if name.text().is_empty() {
             causes.required(&name, "");
@@ -29,6 +28,24 @@ pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) -> BTreeSet<String> {
         }
     }
     names
+}
+
+/// What is wrong with the tokens that a pod wants; templates are not looked at for that.
+pub(super) fn check_tokens(causes: &mut Causes, spec: &Spot<'_>) {
+    if !spec.field("serviceAccountName").text().is_empty() {
+        return;
+    }
+    for volume in spec.field("volumes").items() {
+        for source in volume.field("projected").field("sources").items() {
+            let token = source.field("serviceAccountToken");
+            if token.present() {
+                causes.forbidden(
+                    &token,
+                    "must not be specified when serviceAccountName is not set",
+                );
+            }
+        }
+    }
 }
 
 /// What is wrong with where a container has volumes.

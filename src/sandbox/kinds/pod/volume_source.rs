@@ -61,7 +61,7 @@ const HOST_PATHS: [&str; 8] = [
 ];
 
 /// What is wrong with a volume, but for its name.
-pub(super) fn check(causes: &mut Causes, volume: &Spot<'_>, account: bool) {
+pub(super) fn check(causes: &mut Causes, volume: &Spot<'_>) {
     let mut count = 0;
     for name in SOURCES {
         let source = volume.field(name);
@@ -75,7 +75,7 @@ pub(super) fn check(causes: &mut Causes, volume: &Spot<'_>, account: bool) {
         }
         match name {
             "emptyDir" => check_empty(causes, &source),
-            "projected" => check_projected(causes, &source, account),
+            "projected" => check_projected(causes, &source),
             "downwardAPI" => {
                 check_mode(causes, &source.field("defaultMode"));
                 check_fields(causes, &source);
@@ -170,7 +170,7 @@ fn check_fields(causes: &mut Causes, source: &Spot<'_>) {
     }
 }
 
-fn check_projected(causes: &mut Causes, projected: &Spot<'_>, account: bool) {
+fn check_projected(causes: &mut Causes, projected: &Spot<'_>) {
     check_mode(causes, &projected.field("defaultMode"));
     let sources = projected.field("sources");
     let mut paths: Vec<String> = Vec::new();
@@ -212,23 +212,17 @@ fn check_projected(causes: &mut Causes, projected: &Spot<'_>, account: bool) {
         }
         let token = source.field("serviceAccountToken");
         if token.present() {
-            check_token(causes, projected, &token, account);
+            check_token(causes, projected, &token);
         }
     }
 }
 
-fn check_token(causes: &mut Causes, projected: &Spot<'_>, token: &Spot<'_>, account: bool) {
+fn check_token(causes: &mut Causes, projected: &Spot<'_>, token: &Spot<'_>) {
     let seconds = token.field("expirationSeconds");
     if seconds.int().is_some_and(|seconds| seconds < 600) {
         causes.invalid(&seconds, "may not specify a duration less than 10 minutes");
     }
     require(causes, &projected.named("path", token.field("path").value));
-    if !account {
-        causes.forbidden(
-            token,
-            "must not be specified when serviceAccountName is not set",
-        );
-    }
 }
 
 fn check_mode(causes: &mut Causes, mode: &Spot<'_>) {

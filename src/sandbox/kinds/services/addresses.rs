@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::taken::Known;
 use super::{has_address, has_health_port, is_open};
 use crate::sandbox::error::{ApiError, Cause};
 use crate::sandbox::kinds::defaults::{has, items, put, take, text};
 use crate::sandbox::state::State;
+use crate::sandbox::store::Key;
 
 /// The first address of the range of Services, 10.96.0.0/16.
 const FIRST: u32 = u32::from_be_bytes([10, 96, 0, 0]);
@@ -59,10 +60,18 @@ fn has_all(service: &Value) -> bool {
 /// Gives a Service the addresses and ports that it lacks, and holds those it says against what others have.
 pub(in super::super) fn allocate(state: &State, service: &mut Value) -> Result<(), ApiError> {
     let metadata = service.get("metadata").unwrap_or(&Value::Null);
-    let (name, namespace) = (text(metadata, "name"), text(metadata, "namespace"));
-    let (name, namespace) = (name.to_owned(), namespace.to_owned());
-    let taken = Taken::by_others(state, &namespace, &name);
-    let refuse = |cause| ApiError::invalid("", "Service", &name, vec![cause]);
+    let own = Key {
+        resource: "services".into(),
+        namespace: text(metadata, "namespace").to_owned(),
+        name: text(metadata, "name").to_owned(),
+    };
+    let known = state.services.now(&state.store);
+    let taken = Others {
+        ports: known.ports(&own).collect(),
+        known: &known,
+        but: &own,
+    };
+    let refuse = |cause| ApiError::invalid("", "Service", &own.name, vec![cause]);
     if let Some(spec) = service.get_mut("spec") {
         taken.give_address(spec).map_err(refuse)?;
         taken.give_ports(spec).map_err(refuse)?;
@@ -94,41 +103,14 @@ pub(super) fn keep_in_step(spec: &mut Value, old: Option<&Value>) {
 }
 
 /// What other Services have.
-struct Taken {
-    addresses: BTreeSet<u32>,
+struct Others<'a> {
+    known: &'a Known,
+    /// The Service that is looked at.
+    but: &'a Key,
     ports: BTreeSet<i64>,
 }
 
-impl Taken {
-    fn by_others(state: &State, namespace: &str, name: &str) -> Self {
-        let mut taken = Self {
-            addresses: BTreeSet::new(),
-            ports: BTreeSet::new(),
-        };
-        let services: Arc<str> = "services".into();
-        for (key, service) in state.store.list(&services, None) {
-            if key.namespace == namespace && key.name == name {
-                continue;
-            }
-            let Some(spec) = service.get("spec") else {
-                continue;
-            };
-            let address = text(spec, "clusterIP").parse::<Ipv4Addr>();
-            taken.addresses.extend(address.map(u32::from));
-            let ports = spec
-                .get("ports")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten();
-            let number = |value: &Value, field| value.get(field).and_then(Value::as_i64);
-            taken
-                .ports
-                .extend(ports.filter_map(|port| number(port, "nodePort")));
-            taken.ports.extend(number(spec, "healthCheckNodePort"));
-        }
-        taken
-    }
-
+impl Others<'_> {
     fn give_address(&self, spec: &mut Value) -> Result<(), Cause> {
         if !has_address(spec) {
             return Ok(());
@@ -151,7 +133,7 @@ impl Taken {
 
     fn check_address(&self, address: Ipv4Addr) -> Result<(), Cause> {
         let number = u32::from(address);
-        let why = if self.addresses.contains(&number) {
+        let why = if self.known.has_address(number, self.but) {
             "provided IP is already allocated"
         } else if !(FIRST + 1..FIRST + ADDRESSES - 1).contains(&number) {
             "provided IP is not in the valid range. The range of valid IPs is 10.96.0.0/16"
@@ -177,7 +159,7 @@ impl Taken {
             .filter(usable);
         let mut addresses = offsets.map(|offset| FIRST + offset);
         addresses
-            .find(|address| !self.addresses.contains(address))
+            .find(|address| !self.known.has_address(*address, self.but))
             .map(Ipv4Addr::from)
     }
 

@@ -3,6 +3,7 @@
 mod addresses;
 mod endpoints;
 mod rules;
+mod taken;
 
 use serde_json::Value;
 
@@ -14,6 +15,7 @@ use super::defaults::{
 pub(super) use self::addresses::{allocate, allocate_update};
 pub(super) use self::endpoints::{check as check_endpoints, check_slice, check_slice_update};
 pub(super) use self::rules::{check, check_update};
+pub use self::taken::Taken;
 
 const SERVICE: &Table = &[
     ("spec+.sessionAffinity", Text("None")),
