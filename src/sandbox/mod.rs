@@ -18,6 +18,7 @@ pub mod state;
 pub mod store;
 mod tls;
 pub mod types;
+mod words;
 pub mod write;
 
 pub use self::http::Yaml;

@@ -12,7 +12,7 @@ use super::defaults::{
 use super::labels;
 use super::pod;
 use super::spot::Spot;
-use super::words;
+use crate::sandbox::words;
 
 /// Adds defaults to a PriorityClass.
 pub(super) const PRIORITY: &Table = &[("preemptionPolicy", Text("PreemptLowerPriority"))];

@@ -11,8 +11,8 @@ use super::defaults::{
 use super::labels;
 use super::pod;
 use super::spot::Spot;
-use super::words;
 use super::workloads;
+use crate::sandbox::words;
 
 const JOB: &Table = &[("spec+.backoffLimit", Int(6))];
 

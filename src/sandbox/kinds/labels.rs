@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::causes::{Causes, labels_shown, quoted};
 use super::spot::Spot;
-use super::words;
+use crate::sandbox::words;
 
 /// Most bytes of all annotations together.
 const ANNOTATIONS: usize = 256 * 1024;

@@ -23,7 +23,6 @@ mod storage;
 #[cfg(test)]
 mod tests;
 mod webhooks;
-mod words;
 mod workloads;
 
 use serde_json::Value;

@@ -10,7 +10,7 @@ use super::defaults::{
 use super::labels;
 use super::pod;
 use super::spot::Spot;
-use super::words;
+use crate::sandbox::words;
 
 const PORTS: &Table = &[
     ("spec+.podSelector", Empty),

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::metadata::metadata;
-use super::names;
 use super::rules::{invalid, strings};
 use crate::sandbox::error::Cause;
+use crate::sandbox::words;
 
 /// Finalizers without a group.
 const FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
@@ -15,7 +15,7 @@ pub(super) fn check(metadata: &Value) -> Vec<Cause> {
     let all: Vec<&str> = strings(metadata, "finalizers").collect();
     let mut causes = Vec::new();
     for name in &all {
-        causes.extend(invalid("metadata.finalizers", name, names::qualified(name)));
+        causes.extend(invalid("metadata.finalizers", name, words::qualified(name)));
     }
     if all.contains(&"orphan") && all.contains(&"foregroundDeletion") {
         causes.push(Cause {

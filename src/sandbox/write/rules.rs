@@ -5,10 +5,11 @@ use serde_json::{Map, Value};
 use super::body::DEFINITIONS;
 use super::key::Write;
 use super::metadata::{metadata, text};
-use super::names::{self, Rule};
+use super::names::Rule;
 use super::{finalizers, owners};
 use crate::sandbox::error::Cause;
 use crate::sandbox::types::Origin;
+use crate::sandbox::words;
 use crate::sandbox::{crd, kinds};
 
 /// Bytes that an object's annotations may have together.
@@ -76,14 +77,14 @@ fn common(object: &Value) -> Vec<Cause> {
     let metadata = metadata(object);
     let mut causes = Vec::new();
     for (key, value) in entries(metadata, "labels") {
-        causes.extend(invalid("metadata.labels", key, names::qualified(key)));
+        causes.extend(invalid("metadata.labels", key, words::qualified(key)));
         let value = value.as_str().unwrap_or_default();
-        causes.extend(invalid("metadata.labels", value, names::value(value)));
+        causes.extend(invalid("metadata.labels", value, words::label_value(value)));
     }
     let mut size = 0;
     for (key, value) in entries(metadata, "annotations") {
         // Keys count without regard to case, as in old versions.
-        let problems = names::qualified(&key.to_lowercase());
+        let problems = words::qualified(&key.to_lowercase());
         causes.extend(invalid("metadata.annotations", key, problems));
         size += key.len() + value.as_str().unwrap_or_default().len();
     }

@@ -3,7 +3,7 @@
 use crate::sandbox::kinds::causes::{Causes, quoted};
 use crate::sandbox::kinds::labels;
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";

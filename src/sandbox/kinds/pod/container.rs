@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{env, probe, resources, security, volume};
 use crate::sandbox::kinds::causes::{Causes, quoted};
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 /// What ports and protocols there are.
 pub(super) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];

@@ -3,7 +3,7 @@
 use super::resources;
 use crate::sandbox::kinds::causes::{Causes, quoted};
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 /// Where a variable's value may be from.
 const SOURCES: [&str; 4] = [

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::sandbox::kinds::causes::{Causes, quoted};
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 const HEADER: &str = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for \
     validation is '[-A-Za-z0-9]+')";

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::sandbox::kinds::causes::{Causes, quoted};
 use crate::sandbox::kinds::quantity;
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 /// Resources of containers that have no domain.
 const STANDARD: [&str; 3] = ["cpu", "ephemeral-storage", "memory"];

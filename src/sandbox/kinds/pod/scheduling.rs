@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::sandbox::kinds::causes::{Causes, quoted};
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 /// What a taint does to pods.
 pub(in super::super) const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];

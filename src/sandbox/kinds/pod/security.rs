@@ -2,7 +2,7 @@
 
 use crate::sandbox::kinds::causes::Causes;
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 /// What is wrong with a pod's own context.
 pub(super) fn check_pod(causes: &mut Causes, spec: &Spot<'_>) {

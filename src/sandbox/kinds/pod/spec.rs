@@ -6,7 +6,7 @@ use super::{affinity, container, scheduling, security, volume};
 use crate::sandbox::kinds::causes::{Causes, quoted, texts_shown};
 use crate::sandbox::kinds::labels;
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 /// What is wrong with a template of pods.
 pub(in super::super) fn check_template(causes: &mut Causes, template: &Spot<'_>) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::volume_source as source;
 use crate::sandbox::kinds::causes::{Causes, quoted};
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 /// What is wrong with the volumes; gives the names of those with which nothing is.
 pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) -> BTreeSet<String> {

@@ -6,7 +6,7 @@ use super::env;
 use crate::sandbox::kinds::causes::{Causes, quoted};
 use crate::sandbox::kinds::quantity;
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 /// What volumes may be made of, in the order in which the API server looks.
 const SOURCES: [&str; 28] = [

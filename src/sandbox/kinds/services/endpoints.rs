@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::sandbox::kinds::causes::{Causes, quoted};
 use crate::sandbox::kinds::labels;
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 

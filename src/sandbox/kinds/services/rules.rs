@@ -11,7 +11,7 @@ use crate::sandbox::kinds::causes::{Causes, quoted, texts_shown};
 use crate::sandbox::kinds::labels;
 use crate::sandbox::kinds::pod::check_port;
 use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::kinds::words;
+use crate::sandbox::words;
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 

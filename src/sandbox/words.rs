@@ -1,4 +1,4 @@
-//! What names may look like, with the API server's words for those that do not.
+//! What names, ports and networks may look like, with the API server's words for those that do not.
 
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and \
     must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
@@ -28,32 +28,32 @@ const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric charac
     'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
 /// What is wrong with a name.
-pub(super) type Wrong = Vec<String>;
+pub type Wrong = Vec<String>;
 
 /// A DNS-1123 label, such as a container's name.
-pub(super) fn label(name: &str) -> Wrong {
+pub fn label(name: &str) -> Wrong {
     wrong(name, 63, is_part(name), LABEL)
 }
 
 /// A DNS-1035 label, such as a Service's name.
-pub(super) fn label_1035(name: &str) -> Wrong {
+pub fn label_1035(name: &str) -> Wrong {
     let good = name.starts_with(|c: char| c.is_ascii_lowercase()) && is_part(name);
     wrong(name, 63, good, LABEL_1035)
 }
 
 /// A DNS-1123 subdomain, such as most names.
-pub(super) fn subdomain(name: &str) -> Wrong {
+pub fn subdomain(name: &str) -> Wrong {
     wrong(name, 253, is_subdomain(name), SUBDOMAIN)
 }
 
 /// A host with `*` as its first part.
-pub(super) fn wildcard(name: &str) -> Wrong {
+pub fn wildcard(name: &str) -> Wrong {
     let good = name.strip_prefix("*.").is_some_and(is_subdomain);
     wrong(name, 253, good, WILDCARD)
 }
 
 /// A segment of a path, such as the name of a role.
-pub(super) fn path_segment(name: &str) -> Wrong {
+pub fn path_segment(name: &str) -> Wrong {
     match name {
         "." | ".." => vec![format!("may not be '{name}'")],
         name => ['/', '%']
@@ -65,7 +65,7 @@ pub(super) fn path_segment(name: &str) -> Wrong {
 }
 
 /// A key of labels and annotations, with an optional domain.
-pub(super) fn qualified(name: &str) -> Wrong {
+pub fn qualified(name: &str) -> Wrong {
     let mut wrong = Vec::new();
     let (domain, part) = match name.split_once('/') {
         None => (None, name),
@@ -91,12 +91,12 @@ pub(super) fn qualified(name: &str) -> Wrong {
 }
 
 /// The value of a label.
-pub(super) fn label_value(value: &str) -> Wrong {
+pub fn label_value(value: &str) -> Wrong {
     wrong(value, 63, value.is_empty() || is_name(value), VALUE)
 }
 
 /// The name of an environment variable.
-pub(super) fn variable(name: &str) -> Wrong {
+pub fn variable(name: &str) -> Wrong {
     let good = !name.starts_with(|c: char| c.is_ascii_digit()) && is_key(name);
     let mut wrong = wrong(name, usize::MAX, good, VARIABLE);
     wrong.extend(dots(name));
@@ -104,14 +104,14 @@ pub(super) fn variable(name: &str) -> Wrong {
 }
 
 /// A key of a ConfigMap or Secret.
-pub(super) fn config_key(name: &str) -> Wrong {
+pub fn config_key(name: &str) -> Wrong {
     let mut wrong = wrong(name, 253, is_key(name), CONFIG_KEY);
     wrong.extend(dots(name));
     wrong
 }
 
 /// The name of a container's port.
-pub(super) fn port_name(name: &str) -> Wrong {
+pub fn port_name(name: &str) -> Wrong {
     let mut wrong = Vec::new();
     let mut unless = |good: bool, why: &str| {
         if !good {
@@ -137,12 +137,12 @@ pub(super) fn port_name(name: &str) -> Wrong {
 }
 
 /// A port's number.
-pub(super) fn port(number: i64) -> Wrong {
+pub fn port(number: i64) -> Wrong {
     range(number, 1, 65535)
 }
 
 /// A number between two others.
-pub(super) fn range(number: i64, least: i64, most: i64) -> Wrong {
+pub fn range(number: i64, least: i64, most: i64) -> Wrong {
     if (least..=most).contains(&number) {
         return Vec::new();
     }
@@ -150,13 +150,13 @@ pub(super) fn range(number: i64, least: i64, most: i64) -> Wrong {
 }
 
 /// Whether it is a percentage, such as `25%`.
-pub(super) fn is_percent(text: &str) -> bool {
+pub fn is_percent(text: &str) -> bool {
     text.strip_suffix('%')
         .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Whether it is a DNS-1123 subdomain but for its length.
-pub(super) fn is_subdomain(name: &str) -> bool {
+pub fn is_subdomain(name: &str) -> bool {
     name.split('.').all(is_part)
 }
 
@@ -196,17 +196,17 @@ fn is_key(name: &str) -> bool {
 }
 
 /// A host name of an endpoint, which may end in a dot.
-pub(super) fn host(name: &str) -> Wrong {
+pub fn host(name: &str) -> Wrong {
     subdomain(name.strip_suffix('.').unwrap_or(name))
 }
 
 /// Whether it is a network, such as `10.0.0.0/8`.
-pub(super) fn is_network(text: &str) -> bool {
+pub fn is_network(text: &str) -> bool {
     network(text).is_some()
 }
 
 /// Whether a network is a part of another one, and not all of it.
-pub(super) fn is_within(part: &str, whole: &str) -> bool {
+pub fn is_within(part: &str, whole: &str) -> bool {
     let (Some((part, most)), Some((whole, least))) = (network(part), network(whole)) else {
         return false;
     };
