@@ -71,10 +71,15 @@ impl Api {
         self.good("POST", path, "application/json", object)
     }
 
-    /// A JSON merge patch, as `kubectl edit` would send it.
+    /// A JSON merge patch, as `kubectl edit` would send it; again when somebody was faster, as people do it.
     pub fn edit(&self, path: &str, patch: &Value) -> Value {
         let path = with(path, "fieldManager=kubectl-edit");
-        self.good("PATCH", &path, "application/merge-patch+json", patch)
+        let send = || self.send("PATCH", &path, "application/merge-patch+json", patch);
+        let was_beaten =
+            |answer: &Result<Value, Refused>| matches!(answer, Err(Refused { code: 409, .. }));
+        let tried = std::iter::repeat_with(send).take(5);
+        let answer = tried.skip_while(was_beaten).next().unwrap_or_else(send);
+        answer.unwrap_or_else(|refused| panic!("PATCH {path} {patch}: {refused:?}"))
     }
 
     /// A JSON patch (RFC 6902).
