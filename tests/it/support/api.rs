@@ -77,8 +77,9 @@ impl Api {
         let send = || self.send("PATCH", &path, "application/merge-patch+json", patch);
         let was_beaten =
             |answer: &Result<Value, Refused>| matches!(answer, Err(Refused { code: 409, .. }));
-        let tried = std::iter::repeat_with(send).take(5);
-        let answer = tried.skip_while(was_beaten).next().unwrap_or_else(send);
+        let mut tried = std::iter::repeat_with(send).take(5);
+        let answer = tried.find(|answer| !was_beaten(answer));
+        let answer = answer.unwrap_or_else(send);
         answer.unwrap_or_else(|refused| panic!("PATCH {path} {patch}: {refused:?}"))
     }
 
