@@ -2,31 +2,14 @@
 
 use serde_json::{Number, Value};
 
+pub(super) use crate::sandbox::words::quoted;
+
 /// Such as `"x"`, `1`, `map[string]interface {}{"a":2}`; nothing is shown as a quoted `null`.
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "\"null\"".to_owned(),
         other => inner(other),
     }
-}
-
-/// Such as `"x"`.
-pub(super) fn quoted(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            '\r' => quoted.push_str("\\r"),
-            c if c.is_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 /// A list of texts, such as `[]string{"a", "b"}`.

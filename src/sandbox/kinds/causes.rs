@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::spot::Spot;
 use crate::sandbox::error::Cause;
+use crate::sandbox::words;
 
 /// What was found so far.
 #[derive(Default)]
@@ -155,22 +156,7 @@ pub(super) fn labels_shown(labels: &Value) -> String {
     format!("map[string]string{{{}}}", shown.join(", "))
 }
 
-/// Text in quotes, as Go quotes it.
+/// Anything in quotes, as Go quotes its text.
 pub(super) fn quoted(text: impl Display) -> String {
-    let text = text.to_string();
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\t' => quoted.push_str("\\t"),
-            '\r' => quoted.push_str("\\r"),
-            c if c.is_ascii_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
+    words::quoted(&text.to_string())
 }

@@ -161,13 +161,7 @@ pub(super) fn check_node(causes: &mut Causes, object: &Spot<'_>) {
         }
     }
     let ranges = spec.field("podCIDRs");
-    let texts: Vec<&str> = ranges
-        .value
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let texts = ranges.texts();
     for range in ranges.items() {
         if !words::is_network(range.text()) {
             causes.invalid_as(&range, &texts_shown(&texts), "must be valid CIDR");

@@ -60,6 +60,12 @@ impl<'a> Spot<'a> {
         items.iter().enumerate().map(item)
     }
 
+    /// The items of a list that are text.
+    pub(super) fn texts(&self) -> Vec<&'a str> {
+        let items = self.value.as_array().into_iter().flatten();
+        items.filter_map(Value::as_str).collect()
+    }
+
     /// The entries of a map.
     pub(super) fn entries(&'a self) -> impl Iterator<Item = (&'a str, Spot<'a>)> {
         let entries = self.value.as_object().into_iter().flatten();

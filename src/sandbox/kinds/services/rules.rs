@@ -129,13 +129,7 @@ fn check_addresses(causes: &mut Causes, spec: &Spot<'_>) {
     if !has_address(spec.value) {
         return;
     }
-    let texts: Vec<&str> = all
-        .value
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let texts = all.texts();
     let shown = texts_shown(&texts);
     if first.text().is_empty() {
         if !texts.is_empty() {
@@ -228,13 +222,7 @@ pub(in super::super) fn check_update(causes: &mut Causes, new: &Spot<'_>, old: &
     if has_address(spec.value) && has_address(old.value) {
         let (before, now) = (old.field("clusterIP"), spec.field("clusterIP"));
         let all = spec.field("clusterIPs");
-        let texts: Vec<&str> = all
-            .value
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let texts = all.texts();
         let first = texts.first().copied().unwrap_or_default();
         let primary = all.index(0);
         if !before.text().is_empty() && first.is_empty() && now.text().is_empty() {
