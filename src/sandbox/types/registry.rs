@@ -46,7 +46,9 @@ impl Registry {
 
     /// Any version of the kind that [`Kind::resource`] names so.
     pub fn resource(&self, resource: &str) -> Option<&Arc<Kind>> {
-        self.all().find(|kind| kind.resource() == resource)
+        let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
+        self.all()
+            .find(|kind| kind.plural == plural && kind.group == group)
     }
 
     /// All of them, by group, version and plural.

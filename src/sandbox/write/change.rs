@@ -66,13 +66,7 @@ pub(super) fn precede_patch(write: &Write<'_>, old: &Value, new: &Value) -> Resu
         message: format!("Invalid value: {wanted:?}: field is immutable"),
         field: "metadata.uid".to_owned(),
     };
-    let Write { kind, key, .. } = write;
-    Err(ApiError::invalid(
-        &kind.group,
-        &kind.kind,
-        &key.name,
-        vec![cause],
-    ))
+    Err(write.invalid(vec![cause]))
 }
 
 fn at_version(write: &Write<'_>, old: &Value, new: &Value) -> Result<(), ApiError> {
@@ -185,13 +179,7 @@ pub(super) fn admit(
     }
     let causes = rules::changed(write, &new, old);
     if !causes.is_empty() {
-        let Write { kind, key, .. } = write;
-        return Err(ApiError::invalid(
-            &kind.group,
-            &kind.kind,
-            &key.name,
-            causes,
-        ));
+        return Err(write.invalid(causes));
     }
     if !write.custom() && write.subresource().is_empty() {
         kinds::complete_update(state, write.kind, &mut new, old)?;

@@ -54,13 +54,7 @@ pub(super) fn admit(
     }
     let causes = rules::new(write, &object);
     if !causes.is_empty() {
-        let Write { kind, key, .. } = write;
-        return Err(ApiError::invalid(
-            &kind.group,
-            &kind.kind,
-            &key.name,
-            causes,
-        ));
+        return Err(write.invalid(causes));
     }
     if let Some(known) = state.store.get(&write.key) {
         let Write { kind, key, .. } = write;

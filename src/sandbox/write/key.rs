@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::sandbox::error::ApiError;
+use crate::sandbox::error::{ApiError, Cause};
 use crate::sandbox::merge::{By, Typed};
 use crate::sandbox::request::Request;
 use crate::sandbox::store::Key;
@@ -71,6 +71,10 @@ impl<'a> Write<'a> {
 
     pub(super) fn not_found(&self) -> ApiError {
         ApiError::not_found(&self.kind.group, &self.kind.plural, &self.key.name)
+    }
+
+    pub(super) fn invalid(&self, causes: Vec<Cause>) -> ApiError {
+        ApiError::invalid(&self.kind.group, &self.kind.kind, &self.key.name, causes)
     }
 
     pub(super) fn conflict(&self, why: &str) -> ApiError {

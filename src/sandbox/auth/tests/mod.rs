@@ -16,11 +16,11 @@ use serde_json::{Value, json};
 
 use super::rbac::GROUP;
 use super::{AUTHENTICATED, Attributes, Target, decide, seed};
-use crate::sandbox::merge::{Node, Schema};
+use crate::sandbox::read::tests::kind as kind_named;
 use crate::sandbox::request::{Request, User, Verb};
 use crate::sandbox::state::State;
 use crate::sandbox::store::Key;
-use crate::sandbox::types::{Kind, Origin};
+use crate::sandbox::types::Kind;
 
 fn state() -> State {
     let mut state = State::default();
@@ -47,26 +47,11 @@ fn headers(list: &[(&str, &str)]) -> HeaderMap {
 
 fn kind(api_version: &str, kind: &str, plural: &str) -> Arc<Kind> {
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-    let mut schema = Schema::default();
-    let root = schema.add(Node::Any);
     Arc::new(Kind {
-        group: group.to_owned(),
         version: version.to_owned(),
-        kind: kind.to_owned(),
-        list_kind: format!("{kind}List"),
-        plural: plural.to_owned(),
-        singular: kind.to_lowercase(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        namespaced: true,
         status: false,
-        scale: None,
         generation: false,
-        origin: Origin::BuiltIn,
-        schema: Arc::new(schema),
-        root,
-        validation: None,
-        columns: Vec::new(),
+        ..kind_named(group, plural, kind)
     })
 }
 
