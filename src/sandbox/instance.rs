@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use axum::Router;
@@ -29,6 +30,11 @@ const GRACE: Duration = Duration::from_secs(2);
 const TICK: Duration = Duration::from_millis(500);
 /// Changes come in bursts; the controllers look at a burst once.
 const BURST: Duration = Duration::from_millis(2);
+/// How long the controllers may have the state at a stretch.
+const STRETCH: Duration = Duration::from_millis(1);
+/// How long they let others have it for each that waited meanwhile, and at most.
+const REST: Duration = Duration::from_millis(1);
+const LONGEST_REST: Duration = Duration::from_millis(20);
 
 /// What a sandbox does beside serving objects.
 #[derive(Clone, Debug)]
@@ -60,6 +66,8 @@ impl Default for Options {
 /// A Kubernetes API in memory.
 pub struct Sandbox {
     state: Mutex<State>,
+    /// How many had to wait for the state since the controllers last looked.
+    waited: AtomicU32,
     /// The version of the last change, for those who wait for one.
     version: watch::Sender<u64>,
     options: Options,
@@ -88,6 +96,7 @@ impl Sandbox {
             version: watch::Sender::new(state.store.version()),
             admin_token: state.auth.tokens.admin().to_owned(),
             state: Mutex::new(state),
+            waited: AtomicU32::new(0),
             options,
             identity: OnceLock::new(),
             ended: CancellationToken::new(),
@@ -151,10 +160,21 @@ impl Sandbox {
             }
             tokio::time::sleep(BURST).await;
             changes.mark_unchanged();
-            while controllers::step(&mut self.lock(), self.options.pods) {
-                tokio::task::yield_now().await;
+            while self.step() {
+                // As on a cluster, requests are not to wait for the controllers.
+                match self.waited.swap(0, Ordering::Relaxed) {
+                    0 => tokio::task::yield_now().await,
+                    waited => tokio::time::sleep(LONGEST_REST.min(REST * waited)).await,
+                }
             }
         }
+    }
+
+    /// Has the controllers work for a stretch; tells whether there was anything to do.
+    fn step(&self) -> bool {
+        let until = Instant::now() + STRETCH;
+        let mut state = self.lock();
+        controllers::step(&mut state, self.options.pods, || Instant::now() < until)
     }
 
     /// What kubectl needs to talk to it at an address, as a file.
@@ -205,8 +225,15 @@ impl Sandbox {
     /// The state; what is changed in it is told to watches when the lock is given back.
     pub fn lock(&self) -> Locked<'_> {
         Locked {
-            // A state is whole between any two steps of a request, whoever panicked in one.
-            state: self.state.lock().unwrap_or_else(PoisonError::into_inner),
+            state: match self.state.try_lock() {
+                Ok(state) => state,
+                // A state is whole between any two steps of a request, whoever panicked in one.
+                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => {
+                    self.waited.fetch_add(1, Ordering::Relaxed);
+                    self.state.lock().unwrap_or_else(PoisonError::into_inner)
+                }
+            },
             version: &self.version,
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::store::Key;
 use super::types::Kind;
 
 /// What is asked.
@@ -28,6 +29,17 @@ pub struct Request {
     pub user: User,
     /// `fieldManager`, or what the user agent's beginning makes of it.
     pub manager: String,
+}
+
+impl Request {
+    /// Where the object is; without a name as long as it has none.
+    pub fn key(&self) -> Key {
+        Key {
+            resource: self.kind.resource().into(),
+            namespace: self.namespace.clone().unwrap_or_default(),
+            name: self.name.clone().unwrap_or_default(),
+        }
+    }
 }
 
 /// What is done with objects, in the words of RBAC; the kind of a patch is told by its `Content-Type`.

@@ -57,8 +57,9 @@ impl Log {
     /// # Errors
     /// As files fail.
     pub fn write(&self, event: &Event<'_>) -> io::Result<()> {
-        let line = format!("{}\n", event.line());
-        (&self.0).write_all(line.as_bytes())
+        let mut line = serde_json::to_vec(&event.line())?;
+        line.push(b'\n');
+        (&self.0).write_all(&line)
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Controllers {
     pub(super) dependents: HashMap<String, BTreeSet<Key>>,
     /// Pods and ReplicaSets that nobody controls, which somebody may take over.
     pub(super) alone: BTreeSet<Key>,
+    /// What is to be looked at now.
+    pub(super) queue: BTreeSet<Work>,
     /// What is to be looked at though nothing changes, and from when on, in seconds since 1970.
     pub(super) later: BTreeMap<Work, i64>,
     /// How many addresses were given to pods.

@@ -35,12 +35,16 @@ pub enum Pods {
     Pending,
 }
 
-/// Does what is to be done at this moment; tells whether there was anything to look at.
-pub fn step(state: &mut State, pods: Pods) -> bool {
-    let queue = watch::look(state);
-    let any = !queue.is_empty();
-    for work in queue {
+/// Does what is to be done at this moment, as long as there is time for more; tells whether there was anything to look at.
+pub fn step(state: &mut State, pods: Pods, has_time: impl Fn() -> bool) -> bool {
+    watch::look(state);
+    let mut any = false;
+    while let Some(work) = state.controllers.queue.pop_first() {
+        any = true;
         run(state, pods, &work);
+        if !has_time() {
+            break;
+        }
     }
     any
 }

@@ -1,7 +1,5 @@
 //! What has changed, and whom it concerns.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::claims;
@@ -21,19 +19,19 @@ pub(super) struct Work {
     pub(super) key: Key,
 }
 
-/// The controllers, in the order in which they look.
+/// The controllers, in the order in which they look: whoever counts what others make comes after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Controller {
     Garbage,
     Namespaces,
     Claims,
     Volumes,
-    Deployments,
+    Kubelet,
+    ReplicaSets,
     StatefulSets,
     DaemonSets,
     Jobs,
-    ReplicaSets,
-    Kubelet,
+    Deployments,
     Endpoints,
     Slices,
 }
@@ -46,8 +44,8 @@ const WORKLOADS: [(&str, &str, Controller); 4] = [
     ("Job", "jobs.batch", Controller::Jobs),
 ];
 
-/// What is to be looked at since the last look; everything when the changes since then are forgotten.
-pub(super) fn look(state: &mut State) -> BTreeSet<Work> {
+/// Queues what is to be looked at since the last look; everything when the changes since then are forgotten.
+pub(super) fn look(state: &mut State) {
     let now = state.store.version();
     let seen = state.controllers.seen.replace(now);
     let recent = seen.and_then(|seen| {
@@ -73,22 +71,24 @@ pub(super) fn look(state: &mut State) -> BTreeSet<Work> {
         .controllers
         .later
         .extract_if(.., |_, time| *time <= now);
-    let work = due.map(|(work, _)| work).collect();
-    let mut queue = Queue { state, work };
+    let due = due.map(|(work, _)| work);
+    state.controllers.queue.extend(due);
+    let mut queue = Queue { state };
     for (key, before, after) in &changes {
         queue.change(key, before.as_deref(), after.as_deref());
     }
-    queue.work
 }
 
 struct Queue<'a> {
     state: &'a mut State,
-    work: BTreeSet<Work>,
 }
 
 impl Queue<'_> {
     fn add(&mut self, controller: Controller, key: Key) {
-        self.work.insert(Work { controller, key });
+        self.state
+            .controllers
+            .queue
+            .insert(Work { controller, key });
     }
 
     fn change(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {

@@ -15,10 +15,9 @@ use super::{accept, body, query, target, watch};
 use crate::sandbox::error::ApiError;
 use crate::sandbox::read::Follow;
 use crate::sandbox::request::{Request, Verb};
-use crate::sandbox::state::State;
 use crate::sandbox::types::Kind;
 use crate::sandbox::write::Written;
-use crate::sandbox::{Sandbox, auth, read, write};
+use crate::sandbox::{Locked, Sandbox, auth, read, write};
 
 /// Roles that may be made of others.
 const CLUSTER_ROLES: &str = "clusterroles.rbac.authorization.k8s.io";
@@ -52,7 +51,7 @@ pub fn serve(
 
     let selector = query.get("fieldSelector").cloned();
     trail.about = Some((place.clone(), selector.clone()));
-    let mut state = sandbox.lock();
+    let state = sandbox.lock();
     let user = auth::authenticate(&state, &parts.headers)?;
     trail.user = Some(user.clone());
     let attributes = trail::attributes(parts, &place, selector.as_deref());
@@ -61,10 +60,7 @@ pub fn serve(
         return Err(attributes.forbidden(&user));
     }
     let kinds = &state.kinds;
-    if !kinds
-        .all()
-        .any(|kind| kind.group == place.group && kind.version == place.version)
-    {
+    if !kinds.serves(&place.group, &place.version) {
         return Ok(Reply::nowhere());
     }
     let kind = target::kind(kinds, &place)?;
@@ -101,7 +97,7 @@ pub fn serve(
             )?));
         }
         _ => {
-            let written = write_or_review(&mut state, request)?;
+            let written = write_or_review(sandbox, state, request)?;
             (written.code, Content::One(written.object), written.warnings)
         }
     };
@@ -117,17 +113,30 @@ pub fn serve(
     })
 }
 
-fn write_or_review(state: &mut State, request: &Request) -> Result<Written, ApiError> {
-    if let Some(answer) = auth::review(state, request) {
+fn write_or_review<'a>(
+    sandbox: &'a Sandbox,
+    mut state: Locked<'a>,
+    request: &Request,
+) -> Result<Written, ApiError> {
+    if let Some(answer) = auth::review(&state, request) {
         return Ok(Written {
             code: 201,
             object: Arc::new(answer?),
             warnings: Vec::new(),
         });
     }
-    let written = write::write(state, request)?;
+    let written = if write::merges(request) {
+        let old = state.store.get(&request.key()).cloned();
+        // Others need not wait for what takes longest.
+        drop(state);
+        let merged = write::merge(request, old)?;
+        state = sandbox.lock();
+        write::finish(&mut state, merged)
+    } else {
+        write::write(&mut state, request)
+    }?;
     if request.kind.resource() == CLUSTER_ROLES {
-        auth::aggregate(state);
+        auth::aggregate(&mut state);
     }
     Ok(written)
 }

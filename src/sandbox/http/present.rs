@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::accept::Form;
 use crate::sandbox::error::ApiError;
+use crate::sandbox::merge;
 use crate::sandbox::read::List;
 use crate::sandbox::types::{Kind, Origin, tables};
 
@@ -149,7 +150,7 @@ impl Serialize for One<'_> {
         if let Form::Metadata { .. } = self.form {
             map.serialize_entry("kind", "PartialObjectMetadata")?;
             map.serialize_entry("apiVersion", META)?;
-            map.serialize_entry("metadata", &fields.get("metadata"))?;
+            map.serialize_entry("metadata", &fields.get("metadata").map(Metadata))?;
             return map.end();
         }
         if !(self.in_list && self.kind.origin == Origin::BuiltIn) {
@@ -157,10 +158,54 @@ impl Serialize for One<'_> {
             map.serialize_entry("apiVersion", &self.kind.api_version())?;
         }
         for (name, value) in fields {
-            if !matches!(name.as_str(), "kind" | "apiVersion") {
-                map.serialize_entry(name, value)?;
+            match name.as_str() {
+                "kind" | "apiVersion" => {}
+                "metadata" => map.serialize_entry(name, &Metadata(value))?,
+                _ => map.serialize_entry(name, value)?,
             }
         }
         map.end()
     }
+}
+
+/// An object's metadata, with the fields that its managers have written out.
+struct Metadata<'a>(&'a Value);
+
+impl Serialize for Metadata<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_with(serializer, self.0, "managedFields", |entries| {
+            let entries = entries.as_array()?;
+            Some(entries.iter().map(ManagedFields).collect::<Vec<_>>())
+        })
+    }
+}
+
+/// One of `managedFields`.
+struct ManagedFields<'a>(&'a Value);
+
+impl Serialize for ManagedFields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serialize_with(serializer, self.0, "fieldsV1", merge::written)
+    }
+}
+
+/// Serializes an object with another value in the place of that of one field, if there is another.
+fn serialize_with<'a, S: Serializer, T: Serialize>(
+    serializer: S,
+    object: &'a Value,
+    field: &str,
+    instead: impl FnOnce(&'a Value) -> Option<T>,
+) -> Result<S::Ok, S::Error> {
+    let Some(fields) = object.as_object() else {
+        return object.serialize(serializer);
+    };
+    let mut instead = fields.get(field).and_then(instead);
+    let mut map = serializer.serialize_map(Some(fields.len()))?;
+    for (name, value) in fields {
+        match instead.take_if(|_| name == field) {
+            Some(value) => map.serialize_entry(name, &value)?,
+            None => map.serialize_entry(name, value)?,
+        }
+    }
+    map.end()
 }

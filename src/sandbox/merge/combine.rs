@@ -1,6 +1,6 @@
 //! Puts an applied object into a live one.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Map, Value};
 
@@ -11,43 +11,63 @@ pub(super) fn combine(of: Type<'_>, live: Option<&Value>, applied: &Value) -> Va
     let Some(live) = live else {
         return applied.clone();
     };
+    let mut combined = live.clone();
+    put(of, &mut combined, applied);
+    combined
+}
+
+/// Puts what is applied into a live value.
+fn put(of: Type<'_>, live: &mut Value, applied: &Value) {
     match (of.shape(live), of.shape(applied)) {
-        (Shape::Object, Shape::Object) => objects(of, live, applied),
-        (Shape::List(items), Shape::List(_)) => lists(items, live, applied),
-        _ => applied.clone(),
+        (Shape::Object, Shape::Object) => {
+            if object(Some(live)).is_none() {
+                *live = applied.clone();
+            } else if let (Some(fields), Some(changed)) =
+                (live.as_object_mut(), object(Some(applied)))
+            {
+                objects(of, fields, changed);
+            }
+        }
+        (Shape::List(items), Shape::List(_)) => {
+            let (left, right) = (list(Some(live)), list(Some(applied)));
+            if left.is_empty() {
+                *live = applied.clone();
+            } else if same_items(items, left, right) {
+                let live = live.as_array_mut().into_iter().flatten();
+                live.zip(right)
+                    .for_each(|(live, applied)| put(items.of, live, applied));
+            } else if !right.is_empty() {
+                *live = lists(items, left, right);
+            }
+        }
+        _ => *live = applied.clone(),
     }
 }
 
-fn objects(of: Type<'_>, live: &Value, applied: &Value) -> Value {
-    let (fields, changed) = match (object(Some(live)), object(Some(applied))) {
-        (None, _) => return applied.clone(),
-        (Some(_), None) => return live.clone(),
-        (Some(fields), Some(changed)) => (fields, changed),
-    };
-    let mut combined = Map::new();
-    for (name, value) in fields {
-        let value = match changed.get(name) {
-            Some(changed) => combine(of.field_or_any(name).0, Some(value), changed),
-            None => value.clone(),
-        };
-        combined.insert(name.clone(), value);
-    }
+fn objects(of: Type<'_>, fields: &mut Map<String, Value>, changed: &Map<String, Value>) {
     for (name, value) in changed {
-        if !fields.contains_key(name) {
-            combined.insert(name.clone(), value.clone());
+        match fields.get_mut(name) {
+            Some(field) => put(of.field_or_any(name).0, field, value),
+            None => {
+                fields.insert(name.clone(), value.clone());
+            }
         }
     }
-    combined.into()
 }
 
-fn lists(items: Items<'_>, live: &Value, applied: &Value) -> Value {
-    let (left, right) = (list(Some(live)), list(Some(applied)));
-    if left.is_empty() {
-        return applied.clone();
-    }
-    if right.is_empty() {
-        return live.clone();
-    }
+/// Whether two lists have the same items, each once and in the same order.
+fn same_items(items: Items<'_>, left: &[Value], right: &[Value]) -> bool {
+    let identify = |list: &[Value]| -> Option<Vec<Box<str>>> {
+        list.iter().map(|item| items.identify(item).ok()).collect()
+    };
+    left.len() == right.len()
+        && identify(left).is_some_and(|ids| {
+            identify(right).as_ref() == Some(&ids)
+                && ids.iter().collect::<BTreeSet<_>>().len() == ids.len()
+        })
+}
+
+fn lists(items: Items<'_>, left: &[Value], right: &[Value]) -> Value {
     let left = Index::new(items, left);
     let right = Index::new(items, right);
     merge(items, &left, &right).into()

@@ -57,7 +57,7 @@ fn list(set: &FieldSet, path: String, paths: &mut Vec<String>) {
     items.sort_by(|(left, _), (right, _)| item::order(left, right));
     let here = items.iter().filter(|(_, part)| part.own);
     paths.extend(here.map(|(id, _)| format!("{path}{}", item::shown(id))));
-    for (name, part) in &set.fields {
+    for (name, part) in set.fields.iter() {
         list(part, format!("{path}.{name}"), paths);
     }
     for (id, part) in items {

@@ -30,7 +30,11 @@ pub(super) fn keyed(keys: &[Key], item: &Value) -> Result<Box<str>, String> {
             ));
         };
         let comma = if text.len() > 3 { "," } else { "" };
-        let _ = write!(text, "{comma}{:?}:{value}", key.name);
+        let _ = write!(text, "{comma}{:?}:", key.name);
+        match value.as_str().filter(|value| is_plain(value)) {
+            Some(plain) => text.extend(["\"", plain, "\""]),
+            None => text.push_str(&value.to_string()),
+        }
     }
     text.push('}');
     Ok(text.into())
@@ -55,6 +59,14 @@ pub(super) fn member(item: &Value) -> Result<Box<str>, String> {
 
 /// The one form of what somebody wrote.
 pub(super) fn canonical(kind: &str, text: &str) -> Option<Box<str>> {
+    if let Some(inner) = text.strip_prefix("{\"name\":\"")
+        && let Some(name) = inner.strip_suffix("\"}")
+        && kind == "k"
+        && is_plain(name)
+    {
+        // So are most items identified: there is no need to read it.
+        return Some(format!("k:{text}").into());
+    }
     match kind {
         "k" | "v" => {
             let value: Value = serde_json::from_str(text).ok()?;
@@ -63,6 +75,12 @@ pub(super) fn canonical(kind: &str, text: &str) -> Option<Box<str>> {
         "i" => Some(format!("i:{}", text.parse::<i64>().ok()?).into()),
         _ => None,
     }
+}
+
+/// Whether JSON has a text as it is.
+fn is_plain(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
 }
 
 /// As messages show it: `[name="c"]`, `[="x"]`, `[0]`.

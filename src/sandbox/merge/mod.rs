@@ -12,6 +12,7 @@ mod conflict;
 mod fields_v1;
 mod item;
 mod managers;
+mod parts;
 mod prune;
 mod schema;
 mod set;
@@ -24,6 +25,7 @@ mod tests;
 
 pub use self::apply::apply;
 pub use self::conflict::{Conflict, MergeError};
+pub use self::fields_v1::{expand, written};
 pub use self::schema::{
     About, Field, Key, ListKind, Node, NodeId, PatchStrategy, Scalar, Schema, Struct,
 };

@@ -16,8 +16,8 @@ pub(super) fn prune(of: Type<'_>, value: &mut Value, former: &FieldSet, sets: &[
     let shape = of.shape(value);
     match (shape, value) {
         (Shape::Object, Value::Object(fields)) => {
-            for (name, former) in &former.fields {
-                let Some(field) = fields.get_mut(name.as_ref()) else {
+            for (name, former) in former.fields.iter() {
+                let Some(field) = fields.get_mut(name) else {
                     continue;
                 };
                 let (of, named) = of.field_or_any(name);
@@ -27,7 +27,7 @@ pub(super) fn prune(of: Type<'_>, value: &mut Value, former: &FieldSet, sets: &[
                     && !sets.iter().any(|set| managed(set))
                     && (former.own || !hollow(field));
                 if gone {
-                    fields.remove(name.as_ref());
+                    fields.remove(name);
                 } else if !hollow(field) {
                     prune(of, field, former, &sets);
                     if hollow(field) {

@@ -1,7 +1,6 @@
 //! Sets of fields.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use super::parts::Parts;
 
 /// Fields of an object, such as those that somebody manages: a tree in which each place may be in the set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,15 +8,15 @@ pub struct FieldSet {
     /// Whether this place itself is in the set.
     pub(super) own: bool,
     /// Fields of an object.
-    pub(super) fields: BTreeMap<Box<str>, FieldSet>,
+    pub(super) fields: Parts,
     /// Items of a list, by what identifies them (see [`super::item`]).
-    pub(super) items: BTreeMap<Box<str>, FieldSet>,
+    pub(super) items: Parts,
 }
 
 impl FieldSet {
     /// Whether nothing is in it.
     pub fn is_empty(&self) -> bool {
-        !self.own && self.fields.is_empty() && self.items.is_empty()
+        !self.own && !self.has_parts()
     }
 
     /// Whether something below the place itself is in it.
@@ -53,62 +52,24 @@ impl FieldSet {
     pub(super) fn add(&mut self, other: &Self) {
         let Self { own, fields, items } = other;
         self.own |= own;
-        add(&mut self.fields, fields);
-        add(&mut self.items, items);
+        self.fields.add(fields);
+        self.items.add(items);
     }
 
     /// Takes out all that is in another set.
     pub(super) fn subtract(&mut self, other: &Self) {
         let Self { own, fields, items } = other;
         self.own &= !own;
-        subtract(&mut self.fields, fields);
-        subtract(&mut self.items, items);
+        self.fields.subtract(fields);
+        self.items.subtract(items);
     }
 
     /// What is in both.
     pub(super) fn common(&self, other: &Self) -> Self {
         Self {
             own: self.own && other.own,
-            fields: common(&self.fields, &other.fields),
-            items: common(&self.items, &other.items),
+            fields: self.fields.common(&other.fields),
+            items: self.items.common(&other.items),
         }
     }
-}
-
-type Parts = BTreeMap<Box<str>, FieldSet>;
-
-fn add(parts: &mut Parts, others: &Parts) {
-    for (name, other) in others {
-        match parts.entry(name.clone()) {
-            Entry::Vacant(place) => {
-                place.insert(other.clone());
-            }
-            Entry::Occupied(mut part) => part.get_mut().add(other),
-        }
-    }
-}
-
-fn subtract(parts: &mut Parts, others: &Parts) {
-    for (name, other) in others {
-        if let Some(part) = parts.get_mut(name) {
-            part.subtract(other);
-            if part.is_empty() {
-                parts.remove(name);
-            }
-        }
-    }
-}
-
-fn common(parts: &Parts, others: &Parts) -> Parts {
-    let (few, many) = if parts.len() < others.len() {
-        (parts, others)
-    } else {
-        (others, parts)
-    };
-    few.iter()
-        .filter_map(|(name, part)| {
-            let both = part.common(many.get(name)?);
-            (!both.is_empty()).then(|| (name.clone(), both))
-        })
-        .collect()
 }

@@ -22,7 +22,7 @@ pub(super) fn strip(set: &mut FieldSet) {
     if let Some(metadata) = set.fields.get_mut("metadata") {
         metadata.own = false;
         for name in METADATA {
-            metadata.fields.remove(*name);
+            metadata.fields.remove(name);
         }
         if metadata.is_empty() {
             set.fields.remove("metadata");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 /// How many changes are remembered for watches; who asks for older ones is told to list again.
-const REMEMBERED: usize = 20_000;
+const REMEMBERED: usize = 4_000;
 
 /// Where an object is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

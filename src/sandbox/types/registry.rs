@@ -40,15 +40,25 @@ impl Registry {
     /// The kind of an object's `apiVersion` and `kind`.
     pub fn of(&self, api_version: &str, kind: &str) -> Option<&Arc<Kind>> {
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-        self.all()
-            .find(|k| k.group == group && k.version == version && k.kind == kind)
+        self.in_group(group)
+            .find(|k| k.version == version && k.kind == kind)
     }
 
     /// Any version of the kind that [`Kind::resource`] names so.
     pub fn resource(&self, resource: &str) -> Option<&Arc<Kind>> {
         let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
-        self.all()
-            .find(|kind| kind.plural == plural && kind.group == group)
+        self.in_group(group).find(|kind| kind.plural == plural)
+    }
+
+    /// Whether there is anything at `/apis/{group}/{version}`.
+    pub fn serves(&self, group: &str, version: &str) -> bool {
+        self.in_group(group).any(|kind| kind.version == version)
+    }
+
+    fn in_group(&self, group: &str) -> impl Iterator<Item = &Arc<Kind>> {
+        let first = (group.to_owned(), String::new(), String::new());
+        let from_there = self.by_path.range(first..).map(|(_, kind)| kind);
+        from_there.take_while(move |kind| kind.group == group)
     }
 
     /// All of them, by group, version and plural.

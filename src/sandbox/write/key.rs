@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::Written;
 use crate::sandbox::error::{ApiError, Cause};
 use crate::sandbox::merge::{By, Typed};
 use crate::sandbox::request::Request;
@@ -27,11 +28,7 @@ impl<'a> Write<'a> {
         Self {
             request,
             kind: &request.kind,
-            key: Key {
-                resource: request.kind.resource().into(),
-                namespace: request.namespace.clone().unwrap_or_default(),
-                name: request.name.clone().unwrap_or_default(),
-            },
+            key: request.key(),
             now: now(),
             api_version: request.kind.api_version(),
             warnings: Vec::new(),
@@ -83,6 +80,15 @@ impl<'a> Write<'a> {
 
     pub(super) fn forbidden(&self, why: &str) -> ApiError {
         ApiError::forbidden(&self.kind.group, &self.kind.plural, &self.key.name, why)
+    }
+
+    /// The answer.
+    pub(super) fn written(self, code: u16, object: Arc<Value>) -> Written {
+        Written {
+            code,
+            object: self.at_version(object),
+            warnings: self.warnings,
+        }
     }
 
     /// The object as it is at the version that was asked for: versions of a group share what is stored.

@@ -25,6 +25,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+pub use self::apply::{Merged, finish, merge, merges};
+
 use self::key::Write;
 use super::error::ApiError;
 use super::request::{PatchType, Request, Verb};
@@ -60,11 +62,7 @@ pub fn write(state: &mut State, request: &Request) -> Result<Written, ApiError> 
         (Verb::DeleteCollection, None) => collection::delete(state, &mut write),
         _ => Err(ApiError::no_such_path()),
     }?;
-    Ok(Written {
-        code,
-        object: write.at_version(object),
-        warnings: write.warnings,
-    })
+    Ok(write.written(code, object))
 }
 
 #[cfg(test)]

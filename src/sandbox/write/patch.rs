@@ -11,6 +11,7 @@ use super::managed;
 use super::metadata::text;
 use super::update;
 use crate::sandbox::error::{ApiError, Cause};
+use crate::sandbox::merge;
 use crate::sandbox::patch::{self, PatchError};
 use crate::sandbox::request::PatchType;
 use crate::sandbox::state::State;
@@ -45,7 +46,11 @@ pub(super) fn patched(
     let sent = &write.request.body;
     let mut new = old.clone();
     let done = match kind {
-        PatchType::Json => patch::json(&mut new, sent),
+        PatchType::Json => {
+            // It may name any part of them.
+            merge::expand(&mut new);
+            patch::json(&mut new, sent)
+        }
         PatchType::Merge if sent.is_object() || sent.is_array() => {
             patch::merge(&mut new, sent);
             Ok(())
@@ -68,6 +73,8 @@ pub(super) fn patched(
         let quoted = if strategic {
             patch::print(sent)
         } else {
+            let mut object = object.clone();
+            merge::expand(&mut object);
             object.to_string()
         };
         let cause = Cause {

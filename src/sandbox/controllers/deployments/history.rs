@@ -1,5 +1,7 @@
 //! ReplicaSets of earlier templates, kept for going back.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::sets::Sets;
@@ -12,7 +14,8 @@ use crate::sandbox::store::Key;
 /// Deletes the oldest of those that are not used any more, above the limit of their Deployment.
 pub(super) fn clean(state: &mut State, deployment: &Value, sets: &Sets) {
     let limit = number(deployment, "/spec/revisionHistoryLimit", 10);
-    let mut unused: Vec<&Value> = sets.old.iter().filter(|set| !is_leaving(set)).collect();
+    let old = sets.old.iter().map(Arc::as_ref);
+    let mut unused: Vec<&Value> = old.filter(|set| !is_leaving(set)).collect();
     let Ok(above) = usize::try_from(unused.len() as i64 - limit) else {
         return;
     };

@@ -19,8 +19,9 @@ fn limits(deployment: &Value) -> (i64, i64) {
     if text(deployment, "/spec/strategy/type") == "Recreate" {
         return (0, 0);
     }
+    let rolling = deployment.pointer("/spec/strategy/rollingUpdate");
     let limit = |name: &str, up: bool| {
-        let value = deployment.pointer(&format!("/spec/strategy/rollingUpdate/{name}"));
+        let value = rolling.and_then(|rolling| rolling.get(name));
         value.map_or(0, |value| resolve(value, wanted(deployment), up))
     };
     let (surge, unavailable) = (limit("maxSurge", true), limit("maxUnavailable", false));

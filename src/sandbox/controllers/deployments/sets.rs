@@ -1,6 +1,7 @@
 //! The ReplicaSets of a Deployment.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -17,8 +18,8 @@ use crate::sandbox::store::Key;
 /// The one of the template as it is, and those of earlier templates, the oldest first.
 pub(super) struct Sets {
     key: Key,
-    pub(super) new: Option<Value>,
-    pub(super) old: Vec<Value>,
+    pub(super) new: Option<Arc<Value>>,
+    pub(super) old: Vec<Arc<Value>>,
 }
 
 impl Sets {
@@ -32,30 +33,22 @@ impl Sets {
         let alone = state.controllers.alone(key, "replicasets.apps").cloned();
         // One that was let go at this moment may be in both.
         let keys: BTreeSet<Key> = own.chain(alone).collect();
-        let all: Vec<(Key, Value)> = keys
+        let all: Vec<(Key, Arc<Value>)> = keys
             .into_iter()
-            .filter_map(|key| state.store.get(&key).map(|set| (key.clone(), set)))
+            .filter_map(|key| Some((key.clone(), state.store.get(&key)?.clone())))
             .filter(|(_, set)| {
                 is_controlled_by(set, &uid)
                     || controller(set).is_none()
                         && matches(labels(set), selector)
                         && !is_leaving(set)
             })
-            .map(|(key, set)| (key, (**set).clone()))
             .collect();
         let mut old = Vec::new();
-        for (set_key, mut found) in all {
-            if controller(&found).is_none() {
-                if is_leaving(deployment) {
-                    continue;
-                }
-                adopt(&mut found, deployment);
-                match client::update(state, &set_key, found) {
-                    Some(adopted) => old.push((*adopted).clone()),
-                    None => continue,
-                }
-            } else {
+        for (set_key, found) in all {
+            if controller(&found).is_some() {
                 old.push(found);
+            } else if !is_leaving(deployment) {
+                old.extend(client::update(state, &set_key, adopted(&found, deployment)));
             }
         }
         old.sort_by(|a, b| {
@@ -78,7 +71,7 @@ impl Sets {
 
     /// All of them.
     pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
-        self.old.iter().chain(&self.new)
+        self.old.iter().chain(&self.new).map(Arc::as_ref)
     }
 
     /// The replicas that all of them want.
@@ -102,34 +95,26 @@ impl Sets {
 
     /// Makes the ReplicaSet of the template, or gives the one that is there its revision and annotations.
     pub(super) fn renew(&mut self, state: &mut State, deployment: &mut Value) {
-        let next = self.old.iter().map(revision).max().unwrap_or(0) + 1;
-        let Some(known) = &self.new else {
+        let next = self.old.iter().map(|set| revision(set)).max().unwrap_or(0) + 1;
+        let Some(known) = self.new.clone() else {
             self.make(state, deployment, next);
             return;
         };
-        let mut new = known.clone();
-        template::copy_annotations(deployment, &mut new);
-        let was = revision(known);
+        let mut wanted: Vec<(&str, String)> = template::annotations(deployment)
+            .map(|(name, value)| (name, value.to_owned()))
+            .collect();
+        let was = revision(&known);
         if was < next {
             if was > 0 {
-                let history = annotation(known, REVISION_HISTORY)
+                let history = annotation(&known, REVISION_HISTORY)
                     .map_or_else(|| was.to_string(), |earlier| format!("{earlier},{was}"));
-                set(
-                    &mut new,
-                    &["metadata", "annotations", REVISION_HISTORY],
-                    history.into(),
-                );
+                wanted.push((REVISION_HISTORY, history));
             }
-            set(
-                &mut new,
-                &["metadata", "annotations", REVISION],
-                next.to_string().into(),
-            );
+            wanted.push((REVISION, next.to_string()));
         }
-        let new = match new == *known {
-            true => new,
-            false => self.write(state, new).unwrap_or_else(|| known.clone()),
-        };
+        let new = annotated(&known, &wanted)
+            .and_then(|new| self.write(state, new))
+            .unwrap_or(known);
         if let Some(revision) = annotation(&new, REVISION) {
             set(
                 deployment,
@@ -143,7 +128,9 @@ impl Sets {
 
     fn make(&mut self, state: &mut State, deployment: &mut Value, next: i64) {
         let mut new = template::set_of(deployment);
-        template::copy_annotations(deployment, &mut new);
+        for (name, value) in template::annotations(deployment) {
+            set(&mut new, &["metadata", "annotations", name], value.into());
+        }
         set(
             &mut new,
             &["metadata", "annotations", REVISION],
@@ -151,7 +138,7 @@ impl Sets {
         );
         let most = wanted(deployment) + limits::surge(deployment);
         let replicas = (most - self.total()).clamp(0, wanted(deployment));
-        set_replicas(&mut new, replicas, deployment);
+        let new = scaled(&new, replicas, deployment).unwrap_or(new);
         let key = beside(&self.key, "replicasets.apps", meta(&new, "name"));
         let Some(made) = client::create(state, &key, new) else {
             return;
@@ -162,7 +149,7 @@ impl Sets {
             next.to_string().into(),
         );
         conditions::created(deployment, meta(&made, "name"));
-        self.new = Some((*made).clone());
+        self.new = Some(made);
     }
 
     /// Gives the ReplicaSet of the template a number of replicas; tells whether that was news.
@@ -175,13 +162,12 @@ impl Sets {
         let Some(known) = self.new.clone() else {
             return false;
         };
-        let mut new = known.clone();
-        set_replicas(&mut new, replicas, deployment);
-        if new == known {
+        let Some(new) = scaled(&known, replicas, deployment) else {
             return false;
-        }
-        self.new = self.write(state, new).or(Some(known.clone()));
-        wanted(&known) != replicas
+        };
+        let is_news = wanted(&known) != replicas;
+        self.new = self.write(state, new).or(Some(known));
+        is_news
     }
 
     /// Gives an earlier one a number of replicas.
@@ -195,11 +181,9 @@ impl Sets {
         let Some(known) = self.old.iter().find(|set| meta(set, "name") == name) else {
             return;
         };
-        let mut new = known.clone();
-        set_replicas(&mut new, replicas, deployment);
-        if new == *known {
+        let Some(new) = scaled(known, replicas, deployment) else {
             return;
-        }
+        };
         if let Some(written) = self.write(state, new)
             && let Some(known) = self.old.iter_mut().find(|set| meta(set, "name") == name)
         {
@@ -273,33 +257,54 @@ impl Sets {
             self.scale_old(state, deployment, &name, replicas + less);
             change -= less;
         }
-        let own = self.new.as_ref().map_or(0, wanted);
+        let own = self.new.as_ref().map_or(0, |set| wanted(set));
         self.scale_new(state, deployment, (own + change).max(0));
     }
 
-    fn write(&self, state: &mut State, set: Value) -> Option<Value> {
+    fn write(&self, state: &mut State, set: Value) -> Option<Arc<Value>> {
         let key = beside(&self.key, "replicasets.apps", meta(&set, "name"));
-        client::update(state, &key, set).map(|written| (*written).clone())
+        client::update(state, &key, set)
     }
 }
 
-fn adopt(found: &mut Value, deployment: &Value) {
+fn adopted(found: &Value, deployment: &Value) -> Value {
     let mut owners: Vec<Value> = super::items(found, "/metadata/ownerReferences")
         .cloned()
         .collect();
     owners.push(reference(deployment));
-    set(found, &["metadata", "ownerReferences"], owners.into());
+    let mut adopted = found.clone();
+    set(
+        &mut adopted,
+        &["metadata", "ownerReferences"],
+        owners.into(),
+    );
+    adopted
 }
 
-fn set_replicas(of: &mut Value, replicas: i64, deployment: &Value) {
+/// A ReplicaSet with annotations; `None` when it has them.
+fn annotated(known: &Value, wanted: &[(&str, String)]) -> Option<Value> {
+    let has = |(name, value): &(&str, String)| annotation(known, name) == Some(value);
+    if wanted.iter().all(has) {
+        return None;
+    }
+    let mut new = known.clone();
+    for (name, value) in wanted {
+        let path = ["metadata", "annotations", *name];
+        set(&mut new, &path, value.as_str().into());
+    }
+    Some(new)
+}
+
+/// A ReplicaSet with a number of replicas, and the annotations that go with it; `None` when it has them.
+fn scaled(known: &Value, replicas: i64, deployment: &Value) -> Option<Value> {
     let desired = wanted(deployment);
     let most = desired + limits::surge(deployment);
-    set(of, &["spec", "replicas"], replicas.into());
-    for (name, value) in [(DESIRED, desired), (MOST, most)] {
-        set(
-            of,
-            &["metadata", "annotations", name],
-            value.to_string().into(),
-        );
+    let annotations = [(DESIRED, desired.to_string()), (MOST, most.to_string())];
+    let new = annotated(known, &annotations);
+    if known.pointer("/spec/replicas").and_then(Value::as_i64) == Some(replicas) {
+        return new;
     }
+    let mut new = new.unwrap_or_else(|| known.clone());
+    set(&mut new, &["spec", "replicas"], replicas.into());
+    Some(new)
 }

@@ -1,6 +1,6 @@
 //! Which ReplicaSet is that of a template, and how a new one looks.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{DESIRED, HASH, MOST, REVISION, REVISION_HISTORY};
@@ -21,26 +21,31 @@ const OWN: [&str; 6] = [
 
 /// Whether a ReplicaSet is that of a template.
 pub(super) fn is_of(set: &Value, template: &Value) -> bool {
-    let mut own = set.pointer("/spec/template").cloned().unwrap_or_default();
-    if let Some(labels) = own
-        .pointer_mut("/metadata/labels")
-        .and_then(Value::as_object_mut)
-    {
-        labels.remove(HASH);
-    }
-    without_empty_labels(own) == without_empty_labels(template.clone())
+    let own = set.pointer("/spec/template");
+    same(own, Some(template), "metadata", |own, other| {
+        same(own, other, "labels", |own, other| {
+            fields(own)
+                .filter(|(name, _)| *name != HASH)
+                .eq(fields(other))
+        })
+    })
 }
 
-fn without_empty_labels(mut template: Value) -> Value {
-    let labels = template
-        .pointer("/metadata/labels")
-        .and_then(Value::as_object);
-    if labels.is_some_and(Map::is_empty)
-        && let Some(metadata) = template.get_mut("metadata").and_then(Value::as_object_mut)
-    {
-        metadata.remove("labels");
-    }
-    template
+/// Whether two objects are the same, when one field of them is judged by itself; what is not there is empty.
+fn same(
+    left: Option<&Value>,
+    right: Option<&Value>,
+    field: &str,
+    judge: impl FnOnce(Option<&Value>, Option<&Value>) -> bool,
+) -> bool {
+    let [left_rest, right_rest] =
+        [left, right].map(|object| fields(object).filter(|(name, _)| *name != field));
+    let [left, right] = [left, right].map(|object| object?.get(field));
+    left_rest.eq(right_rest) && judge(left, right)
+}
+
+fn fields(object: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
+    object.and_then(Value::as_object).into_iter().flatten()
 }
 
 /// The ReplicaSet of a Deployment's template.
@@ -78,14 +83,11 @@ pub(super) fn set_of(deployment: &Value) -> Value {
     new
 }
 
-/// Gives a ReplicaSet the annotations of its Deployment.
-pub(super) fn copy_annotations(deployment: &Value, set_of_it: &mut Value) {
-    let annotations = deployment.pointer("/metadata/annotations");
-    for (name, value) in annotations.and_then(Value::as_object).into_iter().flatten() {
-        if !OWN.contains(&name.as_str()) {
-            set(set_of_it, &["metadata", "annotations", name], value.clone());
-        }
-    }
+/// The annotations that a ReplicaSet gets from its Deployment.
+pub(super) fn annotations(deployment: &Value) -> impl Iterator<Item = (&str, &str)> {
+    fields(deployment.pointer("/metadata/annotations"))
+        .filter(|(name, _)| !OWN.contains(&name.as_str()))
+        .filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
 }
 
 /// Ten letters, or a few less, that stand for a template.

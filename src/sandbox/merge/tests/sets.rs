@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::super::FieldSet;
+use super::super::{FieldSet, expand};
 
 #[test]
 fn fields_v1_is_read_and_written_in_one_form() {
@@ -11,16 +11,31 @@ fn fields_v1_is_read_and_written_in_one_form() {
     let set = FieldSet::decode(&written).unwrap();
     let ports = set.field("spec").unwrap().field("ports").unwrap();
     assert!(ports.item("k:{\"port\":80,\"protocol\":\"TCP\"}").is_some());
-    assert_eq!(
-        set.encode()["f:spec"]["f:ports"],
-        json!({"k:{\"port\":80,\"protocol\":\"TCP\"}": {".": {}, "f:port": {}}})
-    );
+
+    for (read, written) in [
+        (json!({}), "{}"),
+        (
+            json!({ "f:b": {}, "f:a": { "f:\"c": {}, ".": {} } }),
+            r#"{"f:a":{".":{},"f:\"c":{}},"f:b":{}}"#,
+        ),
+        (
+            json!({ "v:\"x\"": {}, "i:07": {}, "k:{ \"n\": 1, \"a\": \"x\" }": {} }),
+            r#"{"i:7":{},"k:{\"a\":\"x\",\"n\":1}":{},"v:\"x\"":{}}"#,
+        ),
+    ] {
+        let set = FieldSet::decode(&read).unwrap();
+        assert_eq!(set.encode(), written);
+        assert_eq!(FieldSet::decode(&written.into()), Some(set));
+    }
 }
 
 #[test]
 fn what_is_no_fields_v1_is_none() {
     for wrong in [
+        json!(null),
         json!([]),
+        json!("f:a"),
+        json!("{"),
         json!({"x": {}}),
         json!({"k:{": {}}),
         json!({"f:a": 1}),
@@ -28,4 +43,15 @@ fn what_is_no_fields_v1_is_none() {
     ] {
         assert_eq!(FieldSet::decode(&wrong), None, "{wrong}");
     }
+}
+
+#[test]
+fn texts_are_expanded() {
+    let fields = json!({ "f:data": { "f:a": {} } });
+    let mut object = json!({ "metadata": { "managedFields": [
+        { "fieldsV1": fields.to_string() }, { "fieldsV1": fields }, {}, { "fieldsV1": "no" },
+    ] } });
+    expand(&mut object);
+    let whole = json!([{ "fieldsV1": fields }, { "fieldsV1": fields }, {}, { "fieldsV1": "no" }]);
+    assert_eq!(object["metadata"]["managedFields"], whole);
 }

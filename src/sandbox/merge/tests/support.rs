@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::schema::*;
-use super::super::{By, MergeError, Typed, apply, update};
+use super::super::{By, MergeError, Typed, apply, expand, update};
 
 /// Reads a type: `"string"`, `{"map": …}`, `{"set": …}`, `{"whole": …}`, `{"list": …, "keys": {"name": null}}`, or fields.
 pub(super) fn read(schema: &mut Schema, text: &Value) -> NodeId {
@@ -184,7 +184,8 @@ impl Cluster {
 
     /// The entries in order, each as manager, operation, seconds and fields.
     pub(super) fn managed(&self) -> Value {
-        let object = self.object.as_ref().unwrap();
+        let mut object = self.object.clone().unwrap();
+        expand(&mut object);
         let entries = object["metadata"]["managedFields"].as_array();
         let entries = entries.into_iter().flatten().map(|entry| {
             let seconds: u32 = entry["time"].as_str().unwrap()[17..19].parse().unwrap();

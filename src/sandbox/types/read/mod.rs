@@ -91,57 +91,46 @@ impl<'a> Reader<'a> {
         let schema = self.schema;
         let about = schema.about(id);
         let owner = about.map_or("", |about| message::short(&about.name));
-        if !shape.open {
-            let unknown = object
-                .keys()
-                .filter(|key| !shape.fields.contains_key(key.as_str()));
+        let is_known = |key: &String| shape.fields.contains_key(key.as_str());
+        if !shape.open && !object.keys().all(is_known) {
+            let unknown = object.keys().filter(|key| !is_known(key));
             self.unknown.extend(unknown.map(|key| self.place.path(key)));
-            object.retain(|key, _| shape.fields.contains_key(key.as_str()));
+            object.retain(|key, _| is_known(key));
         }
-        for (name, field) in &shape.fields {
-            let presence = Presence::of(field, name, about);
-            if let Some(value) = object.get_mut(&**name)
-                && !value.is_null()
-            {
+        let mut done = Ok(());
+        object.retain(|key, value| {
+            let known = shape.fields.get_key_value(key.as_str());
+            let Some((name, field)) = known.filter(|_| done.is_ok()) else {
+                return true;
+            };
+            if !value.is_null() {
                 self.place.field(owner, name);
-                self.value(field.node, value)?;
+                done = self.value(field.node, value);
                 self.place.leave();
             }
-            self.settle(name, field, presence, object);
+            settle(schema, field, Presence::of(field, name, about), value)
+        });
+        done?;
+        for (name, field) in &shape.fields {
+            let presence = Presence::of(field, name, about);
+            if presence.is_lasting() && !object.contains_key(&**name) {
+                object.insert(name.to_string(), presence.zero(schema, field.node));
+            }
         }
         Ok(())
     }
+}
 
-    /// Leaves a field out or puts it in, as Go would when it writes the object.
-    fn settle(
-        &self,
-        name: &str,
-        field: &Field,
-        presence: Presence,
-        object: &mut Map<String, Value>,
-    ) {
-        let is_there = object.get(name).is_some_and(|value| !value.is_null());
-        let is_empty = || {
-            let node = self.schema.node(field.node);
-            object
-                .get(name)
-                .is_some_and(|value| zero::is_empty(node, value))
-        };
-        match (presence, is_there) {
-            // What is stored knows no empty lists, only none.
-            (Presence::Always, there) if !there || is_empty() => {
-                object.insert(name.to_owned(), zero::of(self.schema, field.node));
-            }
-            (Presence::Null, false) => {
-                object.insert(name.to_owned(), Value::Null);
-            }
-            (Presence::NotEmpty, true) if is_empty() => {
-                object.remove(name);
-            }
-            (Presence::Kept | Presence::NotEmpty, false) => {
-                object.remove(name);
-            }
-            _ => {}
-        }
+/// Brings a field that is there into the form in which Go would write it; tells whether it would.
+fn settle(schema: &Schema, field: &Field, presence: Presence, value: &mut Value) -> bool {
+    let is_null = value.is_null();
+    let is_empty = is_null || zero::is_empty(schema.node(field.node), value);
+    match presence {
+        // What is stored knows no empty lists, only none.
+        Presence::Always if is_empty => *value = presence.zero(schema, field.node),
+        Presence::Always | Presence::Null => {}
+        Presence::Kept => return !is_null,
+        Presence::NotEmpty => return !is_empty,
     }
+    true
 }

@@ -30,6 +30,19 @@ impl Presence {
             (false, false, false) => Self::NotEmpty,
         }
     }
+
+    /// Whether a field is written that is not there.
+    pub fn is_lasting(self) -> bool {
+        matches!(self, Self::Always | Self::Null)
+    }
+
+    /// What is written of a field that is not there, if anything is.
+    pub fn zero(self, schema: &Schema, id: NodeId) -> Value {
+        match self {
+            Self::Always => of(schema, id),
+            _ => Value::Null,
+        }
+    }
 }
 
 /// The zero value of a type, as Go writes it.
@@ -46,12 +59,10 @@ pub fn of(schema: &Schema, id: NodeId) -> Value {
             let about = schema.about(id);
             let mut object = Map::new();
             for (name, field) in &shape.fields {
-                let value = match Presence::of(field, name, about) {
-                    Presence::Always => of(schema, field.node),
-                    Presence::Null => Value::Null,
-                    Presence::Kept | Presence::NotEmpty => continue,
-                };
-                object.insert(name.to_string(), value);
+                let presence = Presence::of(field, name, about);
+                if presence.is_lasting() {
+                    object.insert(name.to_string(), presence.zero(schema, field.node));
+                }
             }
             object.into()
         }

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use self::columns::{Cells, Head};
 use super::{Kind, Origin};
+use crate::sandbox::merge;
 
 /// How much of each object is in its row (`includeObject`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub fn table(kind: &Kind, objects: &[Arc<Value>], include: Include, metadata: Va
 }
 
 fn included(kind: &Kind, object: &Value, include: Include) -> Value {
-    match include {
+    let mut included = match include {
         Include::Object => {
             let mut object = object.clone();
             if let Some(fields) = object.as_object_mut() {
@@ -60,7 +61,9 @@ fn included(kind: &Kind, object: &Value, include: Include) -> Value {
         _ => json!({
             "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object.get("metadata"),
         }),
-    }
+    };
+    merge::expand(&mut included);
+    included
 }
 
 /// The columns of a kind.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::{finish, merge};
 use super::Api;
 
 const MAPS: &str = "/api/v1/namespaces/shop/configmaps";
@@ -208,6 +209,37 @@ fn leaves_the_status_to_its_own_endpoint() {
     assert_eq!(entry["subresource"], "status");
     assert_eq!(
         entry["fieldsV1"],
-        json!({ "f:status": { "f:replicas": {} } })
+        json!({ "f:status": { "f:replicas": {} } }).to_string()
+    );
+}
+
+#[test]
+fn an_object_that_changed_while_it_was_merged_is_merged_again() {
+    let mut api = Api::new();
+    let path = format!("{MAPS}/s");
+    api.done(
+        &format!("APPLY {path}?fieldManager=m"),
+        map(&json!({ "a": "1" })),
+    );
+    let apply = api.request(
+        &format!("APPLY {path}?fieldManager=m"),
+        map(&json!({ "a": "2" })),
+    );
+    let merged = |api: &Api| merge(&apply, api.get("configmaps", "shop", "s")).unwrap();
+
+    let first = merged(&api);
+    api.done(
+        &format!("MERGE {path}"),
+        json!({ "data": { "b": "theirs" } }),
+    );
+    let written = finish(&mut api.state, first).unwrap();
+    assert_eq!(written.object["data"], json!({ "a": "2", "b": "theirs" }));
+
+    let second = merged(&api);
+    api.done(&format!("DELETE {path}"), Value::Null);
+    let made = finish(&mut api.state, second).unwrap();
+    assert_eq!(
+        (made.code, &made.object["data"]),
+        (201, &json!({ "a": "2" }))
     );
 }

@@ -78,7 +78,8 @@ fn scales_by_all_kinds_of_writes() {
         (&entry["subresource"], &entry["operation"]),
         (&json!("scale"), &json!("Apply"))
     );
-    assert_eq!(entry["fieldsV1"], json!({ "f:spec": { "f:replicas": {} } }));
+    let fields = json!({ "f:spec": { "f:replicas": {} } });
+    assert_eq!(entry["fieldsV1"], fields.to_string());
 }
 
 #[test]
