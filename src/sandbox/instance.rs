@@ -3,8 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
@@ -20,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::auth::audit;
 use super::controllers::{self, Pods};
 use super::http::{self, Yaml};
+use super::requests::Requests;
 use super::state::State;
 use super::tls::{Identity, TlsListener};
 use super::{start, types};
@@ -30,11 +30,9 @@ const GRACE: Duration = Duration::from_secs(2);
 const TICK: Duration = Duration::from_millis(500);
 /// Changes come in bursts; the controllers look at a burst once.
 const BURST: Duration = Duration::from_millis(2);
-/// How long the controllers may have the state at a stretch.
-const STRETCH: Duration = Duration::from_millis(1);
-/// How long they let others have it for each that waited meanwhile, and at most.
-const REST: Duration = Duration::from_millis(1);
-const LONGEST_REST: Duration = Duration::from_millis(20);
+/// How long the controllers let requests go first at a time, and altogether before they do the next piece of work.
+const MOMENT: Duration = Duration::from_millis(1);
+const PATIENCE: Duration = Duration::from_millis(3);
 
 /// What a sandbox does beside serving objects.
 #[derive(Clone, Debug)]
@@ -66,8 +64,8 @@ impl Default for Options {
 /// A Kubernetes API in memory.
 pub struct Sandbox {
     state: Mutex<State>,
-    /// How many had to wait for the state since the controllers last looked.
-    waited: AtomicU32,
+    /// Those that are under way.
+    requests: Requests,
     /// The version of the last change, for those who wait for one.
     version: watch::Sender<u64>,
     options: Options,
@@ -96,7 +94,7 @@ impl Sandbox {
             version: watch::Sender::new(state.store.version()),
             admin_token: state.auth.tokens.admin().to_owned(),
             state: Mutex::new(state),
-            waited: AtomicU32::new(0),
+            requests: Requests::default(),
             options,
             identity: OnceLock::new(),
             ended: CancellationToken::new(),
@@ -160,21 +158,19 @@ impl Sandbox {
             }
             tokio::time::sleep(BURST).await;
             changes.mark_unchanged();
-            while self.step() {
-                // As on a cluster, requests are not to wait for the controllers.
-                match self.waited.swap(0, Ordering::Relaxed) {
-                    0 => tokio::task::yield_now().await,
-                    waited => tokio::time::sleep(LONGEST_REST.min(REST * waited)).await,
-                }
+            while controllers::step(&mut self.lock(), self.options.pods) {
+                self.give_way().await;
             }
         }
     }
 
-    /// Has the controllers work for a stretch; tells whether there was anything to do.
-    fn step(&self) -> bool {
-        let until = Instant::now() + STRETCH;
-        let mut state = self.lock();
-        controllers::step(&mut state, self.options.pods, || Instant::now() < until)
+    /// Lets requests that are under way go first: as on a cluster, they are not to wait for the controllers.
+    async fn give_way(&self) {
+        tokio::task::yield_now().await;
+        let until = Instant::now() + PATIENCE;
+        while self.requests.any() && Instant::now() < until {
+            tokio::time::sleep(MOMENT).await;
+        }
     }
 
     /// What kubectl needs to talk to it at an address, as a file.
@@ -225,17 +221,14 @@ impl Sandbox {
     /// The state; what is changed in it is told to watches when the lock is given back.
     pub fn lock(&self) -> Locked<'_> {
         Locked {
-            state: match self.state.try_lock() {
-                Ok(state) => state,
-                // A state is whole between any two steps of a request, whoever panicked in one.
-                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => {
-                    self.waited.fetch_add(1, Ordering::Relaxed);
-                    self.state.lock().unwrap_or_else(PoisonError::into_inner)
-                }
-            },
+            // A state is whole between any two steps of a request, whoever panicked in one.
+            state: self.state.lock().unwrap_or_else(PoisonError::into_inner),
             version: &self.version,
         }
+    }
+
+    pub(super) fn requests(&self) -> &Requests {
+        &self.requests
     }
 
     pub(super) fn changes(&self) -> watch::Receiver<u64> {

@@ -13,6 +13,7 @@ pub mod merge;
 pub mod patch;
 pub mod read;
 pub mod request;
+mod requests;
 mod start;
 pub mod state;
 pub mod store;

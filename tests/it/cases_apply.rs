@@ -298,7 +298,9 @@ fn c50_idle_syncs_write_nothing() {
     ns.sync(&source).ok();
     eventually("the Deployment controller is done", || {
         let status = &ns.get("deployments", "pet")["status"];
-        (status["observedGeneration"] == 1 && status["unavailableReplicas"] == 2).then_some(())
+        // It tells first what is missing, then what is there.
+        let counted = status["unavailableReplicas"] == 2 && status["updatedReplicas"] == 2;
+        (status["observedGeneration"] == 1 && counted).then_some(())
     });
     ns.sync(&source).ok();
     let versions = || -> Vec<Value> {

@@ -17,8 +17,10 @@ pub struct Controllers {
     pub(super) dependents: HashMap<String, BTreeSet<Key>>,
     /// Pods and ReplicaSets that nobody controls, which somebody may take over.
     pub(super) alone: BTreeSet<Key>,
-    /// What is to be looked at now.
-    pub(super) queue: BTreeSet<Work>,
+    /// What is to be looked at now, by controller.
+    round: BTreeSet<Work>,
+    /// What is to be looked at after that, so that none waits for ever for another.
+    next_round: BTreeSet<Work>,
     /// What is to be looked at though nothing changes, and from when on, in seconds since 1970.
     pub(super) later: BTreeMap<Work, i64>,
     /// How many addresses were given to pods.
@@ -31,6 +33,21 @@ impl Controllers {
     /// Whether there is something to be looked at later, though nothing changes.
     pub fn wait(&self) -> bool {
         !self.later.is_empty()
+    }
+
+    /// Queues something to be looked at.
+    pub(super) fn queue(&mut self, work: Work) {
+        if !self.round.contains(&work) {
+            self.next_round.insert(work);
+        }
+    }
+
+    /// What is to be looked at next.
+    pub(super) fn next(&mut self) -> Option<Work> {
+        if self.round.is_empty() {
+            std::mem::swap(&mut self.round, &mut self.next_round);
+        }
+        self.round.pop_first()
     }
 
     /// Has a controller look at something at a time, in seconds since 1970; `None` takes that back.

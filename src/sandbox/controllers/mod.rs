@@ -35,18 +35,14 @@ pub enum Pods {
     Pending,
 }
 
-/// Does what is to be done at this moment, as long as there is time for more; tells whether there was anything to look at.
-pub fn step(state: &mut State, pods: Pods, has_time: impl Fn() -> bool) -> bool {
+/// Does one piece of what is to be done at this moment; tells whether there was any.
+pub fn step(state: &mut State, pods: Pods) -> bool {
     watch::look(state);
-    let mut any = false;
-    while let Some(work) = state.controllers.queue.pop_first() {
-        any = true;
-        run(state, pods, &work);
-        if !has_time() {
-            break;
-        }
+    let work = state.controllers.next();
+    if let Some(work) = &work {
+        run(state, pods, work);
     }
-    any
+    work.is_some()
 }
 
 fn run(state: &mut State, pods: Pods, work: &Work) {

@@ -71,8 +71,10 @@ pub(super) fn look(state: &mut State) {
         .controllers
         .later
         .extract_if(.., |_, time| *time <= now);
-    let due = due.map(|(work, _)| work);
-    state.controllers.queue.extend(due);
+    let due: Vec<Work> = due.map(|(work, _)| work).collect();
+    for work in due {
+        state.controllers.queue(work);
+    }
     let mut queue = Queue { state };
     for (key, before, after) in &changes {
         queue.change(key, before.as_deref(), after.as_deref());
@@ -85,10 +87,7 @@ struct Queue<'a> {
 
 impl Queue<'_> {
     fn add(&mut self, controller: Controller, key: Key) {
-        self.state
-            .controllers
-            .queue
-            .insert(Work { controller, key });
+        self.state.controllers.queue(Work { controller, key });
     }
 
     fn change(&mut self, key: &Key, before: Option<&Value>, after: Option<&Value>) {

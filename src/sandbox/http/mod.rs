@@ -34,6 +34,7 @@ pub fn router(sandbox: Arc<Sandbox>) -> Router {
 }
 
 async fn answer(State(sandbox): State<Arc<Sandbox>>, request: Request) -> Response {
+    let _under_way = sandbox.requests().begin();
     let mut trail = Trail::begin();
     let (parts, body) = request.into_parts();
     let reply = match body::read(body).await {

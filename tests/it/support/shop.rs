@@ -36,6 +36,7 @@ pub fn shop() -> Value {
 
 /// What a Deployment is, without who wrote it when.
 pub fn essence(ns: &Namespace) -> Value {
+    seen(ns);
     let live = ns.get("deployments", "pet");
     let metadata = &live["metadata"];
     // The controller counts revisions there.

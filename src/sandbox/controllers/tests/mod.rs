@@ -41,13 +41,8 @@ impl World {
 
     /// Lets the controllers work until there is nothing left for them to look at.
     fn settle(&mut self) {
-        self.settle_in(200, true);
-    }
-
-    /// The same in steps of which each has time for everything, or for one piece of work.
-    fn settle_in(&mut self, steps: usize, has_time: bool) {
-        for _ in 0..steps {
-            if !step(&mut self.state, self.pods, || has_time) {
+        for _ in 0..10_000 {
+            if !step(&mut self.state, self.pods) {
                 return;
             }
         }

@@ -308,21 +308,3 @@ fn an_update_that_gets_no_further_runs_out_of_time() {
     );
     assert!(!world.state.controllers.wait());
 }
-
-#[test]
-fn what_there_was_no_time_for_is_done_later() {
-    let settled = |has_time| {
-        let mut world = World::new(Pods::Ready);
-        let mut deployment = workload("Deployment", "web", "i:1");
-        deployment["spec"]["replicas"] = 3.into();
-        world.create("deployments.apps", "shop", deployment);
-        world.settle_in(1000, has_time);
-        let status = world.find("deployments.apps", "web")["status"].clone();
-        (
-            status["availableReplicas"].clone(),
-            world.list("pods").len(),
-        )
-    };
-    assert_eq!(settled(true), (3.into(), 3));
-    assert_eq!(settled(false), settled(true));
-}
