@@ -207,7 +207,7 @@ fn wanted(
         classify_child(&whole, &digest, live, &owner)
     };
     let body = Body::Child {
-        purge: live.and_then(|live| purge(&object, live)),
+        purge: live.and_then(|live| purge(&whole, live, &owner)),
         object,
         target: target.id(),
     };

@@ -243,12 +243,14 @@ impl ChildOwner<'_> {
     }
 }
 
-/// Makes the JSON merge patch that takes foreign ports and selector keys out of a Service, when there are any.
+/// Makes the JSON merge patch that takes foreign ports and selector keys out of a Service, and its reference to an earlier
+/// Target of the name, when there are any.
 ///
 /// Server-side apply cannot: it never removes what another manager owns, not even what an earlier patch of this kind
 /// wrote. The whole port list is sent, since a merge patch replaces lists; selector keys go one by one, and those that
-/// are wanted come along, so that the Service never stands without a selector in between.
-pub fn purge(desired: &Value, live: &Live) -> Option<Value> {
+/// are wanted come along, so that the Service never stands without a selector in between. An object cannot have two
+/// references to controllers, so the one of before must go first.
+pub fn purge(desired: &Value, live: &Live, owner: &ChildOwner<'_>) -> Option<Value> {
     let wanted = |field| desired.pointer(field).cloned().unwrap_or_default();
     let (ports, selector) = (wanted("/spec/ports"), wanted("/spec/selector"));
     let mut spec = serde_json::Map::new();
@@ -267,7 +269,34 @@ pub fn purge(desired: &Value, live: &Live) -> Option<Value> {
         let both: serde_json::Map<String, Value> = kept.into_iter().chain(gone).collect();
         spec.insert("selector".into(), both.into());
     }
-    (!spec.is_empty()).then(|| json!({ "spec": spec }))
+    let mut patch = serde_json::Map::new();
+    if !spec.is_empty() {
+        patch.insert("spec".into(), spec.into());
+    }
+    if let Some(owners) = owners_now(desired, live, owner) {
+        let metadata = json!({ "ownerReferences": owners });
+        patch.insert("metadata".into(), metadata);
+    }
+    (!patch.is_empty()).then(|| patch.into())
+}
+
+/// The owners of a Service that has an earlier Target of the name among them, as they are to be; `None` when it has none.
+fn owners_now(desired: &Value, live: &Live, owner: &ChildOwner<'_>) -> Option<Vec<Value>> {
+    let is_earlier = |known: &Owner| {
+        known.controller && owner.is_earlier_self(known) && Some(known.uid.as_str()) != owner.uid
+    };
+    if !live.owner_references.iter().any(is_earlier) {
+        return None;
+    }
+    let stated = desired.pointer("/metadata/ownerReferences");
+    let stated = stated.and_then(Value::as_array).into_iter().flatten();
+    let others = live.owner_references.iter().filter(|it| !is_earlier(it));
+    Some(
+        others
+            .map(|other| json!(other))
+            .chain(stated.cloned())
+            .collect(),
+    )
 }
 
 fn exclusive_intruders(live: &Live) -> impl Iterator<Item = (&ManagedFields, FieldPath)> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fields::Fields;
@@ -37,7 +37,7 @@ pub struct Live {
 }
 
 /// An entry of `metadata.ownerReferences`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Owner {
     /// Kind.
@@ -49,7 +49,17 @@ pub struct Owner {
     /// uid.
     pub uid: String,
     /// Whether it is the one controller.
+    #[serde(skip_serializing_if = "is_false")]
     pub controller: bool,
+    /// Whether it waits, when it goes in the foreground, for this to go first.
+    #[serde(skip_serializing_if = "is_false")]
+    pub block_owner_deletion: bool,
+}
+
+// serde calls it with a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// An entry of `metadata.managedFields`.

@@ -270,7 +270,21 @@ fn c53_a_service_of_that_name_is_taken_only_from_an_earlier_self() {
         service.owner_references[0].kind = kind.into();
         service.owner_references[0].name = name.into();
         let plan = plan(&source, &known);
-        assert_eq!(plan.steps.last().unwrap().action, expected, "{kind} {name}");
+        let step = plan.steps.last().unwrap();
+        assert_eq!(step.action, expected, "{kind} {name}");
+        // The API server takes no second controller beside the one of before.
+        let Body::Child { purge, .. } = &step.body else {
+            panic!("{step:?}");
+        };
+        let owners = |patch: &Value| patch["metadata"]["ownerReferences"].clone();
+        let one = expected == Action::Configure;
+        assert_eq!(
+            purge
+                .as_ref()
+                .map(owners)
+                .map(|it| it[0]["uid"] != "another"),
+            one.then_some(true)
+        );
     }
     // Nobody's Service, and ours whose reference somebody took out (the server tells: no owner, and our entry says so).
     for (ours, expected) in [(false, Action::Refuse), (true, Action::Configure)] {

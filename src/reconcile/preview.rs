@@ -1,5 +1,6 @@
 //! What a plan would do, as the API server itself says: dry runs of just the objects that change.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, stream};
@@ -189,7 +190,7 @@ async fn dry_run(
         }
         None => None,
     };
-    let (merged, refused) = ask(cluster, kind, step, object).await;
+    let (merged, refused) = ask(cluster, kind, step, &without_owner(step, object)).await;
     // What is refused for a reason of its own keeps that.
     let refused = refused.filter(|_| step.action != Action::Refuse);
     let (Some(live), Some(mut merged)) = (live, merged) else {
@@ -212,6 +213,23 @@ async fn dry_run(
         refused,
         note: None,
     })
+}
+
+/// An object as the server can merge it before the patch of its step: as long as the owner of before is there, it takes no
+/// other.
+fn without_owner<'a>(step: &Step, object: &'a Value) -> Cow<'a, Value> {
+    let purge = match &step.body {
+        Body::Child { purge, .. } => purge.as_ref(),
+        _ => None,
+    };
+    if purge.is_none_or(|patch| patch.pointer("/metadata/ownerReferences").is_none()) {
+        return Cow::Borrowed(object);
+    }
+    let mut object = object.clone();
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("ownerReferences");
+    }
+    Cow::Owned(object)
 }
 
 /// What the server makes of an object, if anything, and why it would not do it, if so.

@@ -7,6 +7,8 @@ mod source;
 use std::fs;
 use std::path::Path as FilePath;
 
+use regex::Regex;
+
 use self::source::{Path, paths, tokens, without_tests};
 
 /// Folders whose code is plain values in, plain values out.
@@ -209,6 +211,35 @@ fn check(file: &str, text: &str) -> (Vec<String>, Vec<String>) {
         .collect();
     found.dedup();
     (found, test_modules)
+}
+
+/// The image is built of what its Dockerfile copies.
+#[test]
+fn what_is_compiled_in_is_copied_into_the_image() {
+    let root = FilePath::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root.canonicalize().unwrap();
+    let dockerfile = fs::read_to_string(root.join("deploy/Dockerfile")).unwrap();
+    let included = Regex::new(r#"include_(?:str|bytes)!\(\s*"([^"]+)""#).unwrap();
+    let source = root.join("src");
+    let mut outside = 0;
+    for file in rust_files(&source) {
+        let path = source.join(&file);
+        let text = fs::read_to_string(&path).unwrap();
+        for found in included.captures_iter(&text) {
+            let target = path
+                .parent()
+                .unwrap()
+                .join(&found[1])
+                .canonicalize()
+                .unwrap();
+            let within = target.strip_prefix(&root).unwrap();
+            let folder = within.iter().next().unwrap().to_str().unwrap();
+            let is_copied = dockerfile.contains(&format!("\nCOPY {folder} {folder}\n"));
+            assert!(is_copied, "src/{file} includes {}", within.display());
+            outside += usize::from(folder != "src");
+        }
+    }
+    assert!(outside > 0, "the demo includes manifests");
 }
 
 /// All Rust files below a folder, as paths relative to it.

@@ -12,7 +12,9 @@ use crate::support::covergence::Run;
 use crate::support::lab::{OwnLab, api, eventually, shared};
 use crate::support::manifest::{config_map, deployment, own_agent};
 use crate::support::namespace::{Namespace, unique};
-use crate::support::outcome::{becomes, is_ready, maps_in, maps_of};
+use crate::support::outcome::{
+    becomes, becomes_within, is_ready, is_ready_within, maps_in, maps_of,
+};
 use crate::support::proxy::{Fault, ON_REQUESTS, Proxy, at_random};
 use crate::support::source::Source;
 
@@ -75,15 +77,17 @@ fn a_fifth_of_all_requests_fails_and_nothing_is_lost() {
         ..Setup::new(&[&ns.name])
     }
     .start();
-    becomes(api(), &[&ns.name], &wanted(&maps(100, "1")));
+    // Two of three runs meet a fault, and each failure doubles the pause before the next one.
+    let long = Duration::from_secs(300);
+    becomes_within(long, api(), &[&ns.name], &wanted(&maps(100, "1")));
     for (count, value) in [(100, "2"), (40, "3"), (80, "4")] {
         source.write("all.yaml", &maps(count, value));
-        becomes(api(), &[&ns.name], &wanted(&maps(count, value)));
+        becomes_within(long, api(), &[&ns.name], &wanted(&maps(count, value)));
     }
     for fault in ON_REQUESTS {
         assert!(proxy.count(fault) > 0, "{fault:?} never happened");
     }
-    let sync = is_ready(api(), &ns.name, "it");
+    let sync = is_ready_within(long, api(), &ns.name, "it");
     assert_eq!(
         sync["status"]["objects"],
         json!({ "total": 80, "failed": 0 })

@@ -92,6 +92,8 @@ fn c53_a_service_of_an_earlier_target_of_the_same_name_is_adopted() {
         SERVICE,
         &json!({ "metadata": { "ownerReferences": before["metadata"]["ownerReferences"] } }),
     );
+    let foreseen = ns.diff(&source).code(1);
+    assert_eq!(foreseen.count("refused"), 0);
     ns.sync(&source).ok();
 
     let after = eventually("the Service names the new Target", || {

@@ -17,6 +17,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::api::{Api, path};
+use crate::support::differential::sorted;
 use crate::support::lab::{api, eventually};
 use crate::support::namespace::unique;
 
@@ -337,22 +338,6 @@ fn plain(value: &Value) -> Value {
         }
         Value::Array(items) => items.iter().map(plain).collect(),
         other => other.clone(),
-    }
-}
-
-/// Lists in an order of their own.
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(name, value)| (name, sorted(value)))
-            .collect(),
-        Value::Array(items) => {
-            let mut items: Vec<Value> = items.into_iter().map(sorted).collect();
-            items.sort_by_key(Value::to_string);
-            items.into()
-        }
-        other => other,
     }
 }
 

@@ -210,7 +210,7 @@ pub(super) fn check_volume(causes: &mut Causes, object: &Spot<'_>) {
 }
 
 /// What volumes may be made of.
-const SOURCES: [&str; 22] = [
+const SOURCES: [&str; 21] = [
     "hostPath",
     "gcePersistentDisk",
     "awsElasticBlockStore",
@@ -232,45 +232,29 @@ const SOURCES: [&str; 22] = [
     "local",
     "storageos",
     "csi",
-    "storageos",
 ];
 
 fn check_source(causes: &mut Causes, spec: &Spot<'_>) {
-    let mut count = 0;
-    for name in SOURCES {
-        let source = spec.field(name);
-        if source.absent() {
-            continue;
-        }
-        count += 1;
-        if count > 1 {
-            causes.forbidden(&source, "may not specify more than 1 volume type");
-            continue;
-        }
-        match name {
-            "local" => {
-                let path = source.field("path");
-                if path.text().is_empty() {
-                    causes.required(&path, "");
-                }
-                let affinity = spec.field("nodeAffinity");
-                if affinity.absent() {
-                    causes.required(&affinity, "Local volume requires node affinity");
-                }
+    pod::check_one_source(causes, spec, &SOURCES, |causes, source, name| match name {
+        "local" => {
+            let path = source.field("path");
+            if path.text().is_empty() {
+                causes.required(&path, "");
             }
-            "csi" => {
-                pod::check_driver(causes, &source.field("driver"));
-                let handle = source.field("volumeHandle");
-                if handle.text().is_empty() {
-                    causes.required(&handle, "");
-                }
+            let affinity = spec.field("nodeAffinity");
+            if affinity.absent() {
+                causes.required(&affinity, "Local volume requires node affinity");
             }
-            name => pod::check_shared(causes, &source, name),
         }
-    }
-    if count == 0 {
-        causes.required(spec, "must specify a volume type");
-    }
+        "csi" => {
+            pod::check_driver(causes, &source.field("driver"));
+            let handle = source.field("volumeHandle");
+            if handle.text().is_empty() {
+                causes.required(&handle, "");
+            }
+        }
+        name => pod::check_shared(causes, source, name),
+    });
     let affinity = spec.field("nodeAffinity");
     pod::check_node_selector(causes, &affinity.field("required"));
 }

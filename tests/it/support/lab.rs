@@ -180,10 +180,17 @@ fn replace_definition(api: &Api, crd: &Value) {
     });
 }
 
+/// In which almost everything happens; the garbage collector alone takes half a minute to learn of a new kind.
+pub const USUAL: Duration = Duration::from_secs(90);
+
 /// Looks again until there is something to see, and fails when there is nothing in time.
-pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    // The garbage collector alone takes half a minute to learn of a new kind.
-    let deadline = Instant::now() + Duration::from_secs(90);
+pub fn eventually<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    eventually_within(USUAL, what, look)
+}
+
+/// The same for as long as that may take.
+pub fn eventually_within<T>(time: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + time;
     loop {
         if let Some(seen) = look() {
             return seen;

@@ -1,11 +1,12 @@
 //! What a Sync has come to.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::api::{Api, path};
-use super::lab::eventually;
+use super::lab::{USUAL, eventually, eventually_within};
 use super::namespace::condition_of;
 
 /// ConfigMaps: `namespace/name` and the value of `key`.
@@ -39,15 +40,25 @@ fn entry(map: &Value, namespace: &str) -> (String, String) {
 
 /// Waits until the ConfigMaps of some namespaces are exactly these.
 pub fn becomes(api: &Api, namespaces: &[&str], wanted: &Maps) {
+    becomes_within(USUAL, api, namespaces, wanted);
+}
+
+/// The same for as long as that may take.
+pub fn becomes_within(time: Duration, api: &Api, namespaces: &[&str], wanted: &Maps) {
     let what = format!("{} ConfigMaps are as they are to be", wanted.len());
-    eventually(&what, || {
+    eventually_within(time, &what, || {
         (maps_in(api, namespaces) == *wanted).then_some(())
     });
 }
 
 /// Waits until a Sync's status says of its present spec that all is well, and gives the Sync.
 pub fn is_ready(api: &Api, namespace: &str, name: &str) -> Value {
-    eventually(&format!("Sync {namespace}/{name} is ready"), || {
+    is_ready_within(USUAL, api, namespace, name)
+}
+
+/// The same for as long as that may take.
+pub fn is_ready_within(time: Duration, api: &Api, namespace: &str, name: &str) -> Value {
+    eventually_within(time, &format!("Sync {namespace}/{name} is ready"), || {
         find_condition(api, namespace, name, "Ready", "True", "")
     })
 }

@@ -38,12 +38,25 @@ pub struct Memory {
     pub readings: Readings,
     /// Delays between failed runs.
     pub backoff: Backoff,
+    /// Revision of the source and generation of the Sync that were tried last.
+    tried: Option<(String, Option<i64>)>,
     /// What is changed again after each repair.
     pub fights: Fights,
     /// Fields that a webhook rewrites, for each object with the digest that was applied.
     pub rewritten: BTreeMap<ObjectId, (String, String)>,
     /// Since when it is being deleted.
     pub going_since: Option<Instant>,
+}
+
+impl Memory {
+    /// Notes what is tried now. What others have failed with is no reason to let something new wait.
+    pub fn tries(&mut self, revision: &str, generation: Option<i64>) {
+        let known = self.tried.as_ref();
+        if known.is_none_or(|(r, g)| (r.as_str(), *g) != (revision, generation)) {
+            self.backoff.reset();
+            self.tried = Some((revision.to_owned(), generation));
+        }
+    }
 }
 
 /// What the last run applied, or found as applied.
@@ -70,5 +83,28 @@ impl Applied {
         let rescaled = object.pointer("/spec/replicas").is_some()
             && before.is_some_and(|before| before.generation != after.generation);
         rescaled || !is_as_applied(&object, digest, after, &self.applyset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_is_new_does_not_wait_for_what_has_failed() {
+        const SHORT: Duration = Duration::from_secs(2);
+        let mut memory = Memory::default();
+        let fail = |memory: &mut Memory, revision, generation| {
+            memory.tries(revision, generation);
+            memory.backoff.next()
+        };
+        assert!(fail(&mut memory, "a", Some(1)) <= SHORT);
+        assert!(fail(&mut memory, "a", Some(1)) >= SHORT);
+        assert!(fail(&mut memory, "a", Some(1)) > SHORT);
+        assert!(fail(&mut memory, "b", Some(1)) <= SHORT);
+        assert!(fail(&mut memory, "b", Some(1)) >= SHORT);
+        assert!(fail(&mut memory, "b", Some(2)) <= SHORT);
     }
 }

@@ -190,6 +190,7 @@ impl Unit {
         }
         let parts = (&*entry, &mut memory.readings);
         let planned = self.plan(access, live, spec, &settings, parts).await?;
+        memory.tries(&planned.revision, live.generation);
         let parts = (&*entry, &mut *memory);
         let ran = run::run(access, live, planned, &settings, parts, context).await?;
         if !ran.is_good() && !context.looks_after_sync(&live.name) {

@@ -25,4 +25,4 @@ pub(super) use self::scheduling::check_tolerations;
 pub(super) use self::spec::{check_new, check_pod, check_template, check_template_metadata};
 pub(super) use self::update::check as check_update;
 pub(super) use self::volume_defaults::default_source;
-pub(super) use self::volume_source::{check_driver, check_shared};
+pub(super) use self::volume_source::{check_driver, check_one_source, check_shared};

@@ -62,32 +62,47 @@ const HOST_PATHS: [&str; 8] = [
 
 /// What is wrong with a volume, but for its name.
 pub(super) fn check(causes: &mut Causes, volume: &Spot<'_>) {
-    let mut count = 0;
-    for name in SOURCES {
+    check_one_source(
+        causes,
+        volume,
+        &SOURCES,
+        |causes, source, name| match name {
+            "emptyDir" => check_empty(causes, source),
+            "projected" => check_projected(causes, source),
+            "downwardAPI" => {
+                check_mode(causes, &source.field("defaultMode"));
+                check_fields(causes, source);
+            }
+            "secret" => check_files(causes, source, "secretName"),
+            "configMap" => check_files(causes, source, "name"),
+            "persistentVolumeClaim" => require(causes, &source.field("claimName")),
+            "csi" => check_driver(causes, &source.field("driver")),
+            name => check_shared(causes, source, name),
+        },
+    );
+}
+
+/// Whether a volume has one of the sources that there are, and what is wrong with it.
+pub(in super::super) fn check_one_source(
+    causes: &mut Causes,
+    volume: &Spot<'_>,
+    sources: &[&str],
+    check: impl Fn(&mut Causes, &Spot<'_>, &str),
+) {
+    let mut is_first = true;
+    for name in sources {
         let source = volume.field(name);
         if source.absent() {
             continue;
         }
-        count += 1;
-        if count > 1 {
+        if is_first {
+            check(causes, &source, name);
+        } else {
             causes.forbidden(&source, "may not specify more than 1 volume type");
-            continue;
         }
-        match name {
-            "emptyDir" => check_empty(causes, &source),
-            "projected" => check_projected(causes, &source),
-            "downwardAPI" => {
-                check_mode(causes, &source.field("defaultMode"));
-                check_fields(causes, &source);
-            }
-            "secret" => check_files(causes, &source, "secretName"),
-            "configMap" => check_files(causes, &source, "name"),
-            "persistentVolumeClaim" => require(causes, &source.field("claimName")),
-            "csi" => check_driver(causes, &source.field("driver")),
-            name => check_shared(causes, &source, name),
-        }
+        is_first = false;
     }
-    if count == 0 {
+    if is_first {
         causes.required(volume, "must specify a volume type");
     }
 }

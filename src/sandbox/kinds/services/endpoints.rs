@@ -70,13 +70,14 @@ fn check_port(causes: &mut Causes, port: &Spot<'_>) {
     } else {
         causes.one_of(&protocol, &PROTOCOLS);
     }
+    check_application(causes, port);
+}
+
+fn check_application(causes: &mut Causes, port: &Spot<'_>) {
     let application = port.field("appProtocol");
     if application.present() {
-        causes.text_invalid(
-            &application,
-            application.text(),
-            &words::qualified(application.text()),
-        );
+        let text = application.text();
+        causes.text_invalid(&application, text, &words::qualified(text));
     }
 }
 
@@ -141,14 +142,7 @@ pub(in super::super) fn check_slice(causes: &mut Causes, object: &Spot<'_>) {
         }
         let protocol = port.field("protocol");
         causes.one_of(&protocol, &PROTOCOLS);
-        let application = port.field("appProtocol");
-        if application.present() {
-            causes.text_invalid(
-                &application,
-                application.text(),
-                &words::qualified(application.text()),
-            );
-        }
+        check_application(causes, &port);
     }
 }
 

@@ -15,6 +15,7 @@ mod shrink;
 mod step;
 mod told;
 
+pub use normal::sorted;
 pub use pair::Pair;
 pub use random::{Plan, survey};
 pub use sequence::Story;

@@ -213,3 +213,19 @@ impl std::fmt::Display for Difference {
         )
     }
 }
+
+/// A document with its lists in an order of their own.
+pub fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| (name, sorted(value)))
+            .collect(),
+        Value::Array(items) => {
+            let mut items: Vec<Value> = items.into_iter().map(sorted).collect();
+            items.sort_by_key(ToString::to_string);
+            items.into()
+        }
+        value => value,
+    }
+}

@@ -7,7 +7,7 @@ mod gone;
 
 use serde_json::Value;
 
-use super::normal::Difference;
+use super::normal::{Difference, sorted};
 use super::step::{Step, Verb};
 
 /// A request and the two answers to it, as they are compared.
@@ -329,19 +329,4 @@ fn unversioned(answer: &Value) -> Value {
         metadata.remove("generation");
     }
     answer
-}
-
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(fields) => fields
-            .into_iter()
-            .map(|(name, value)| (name, sorted(value)))
-            .collect(),
-        Value::Array(items) => {
-            let mut items: Vec<Value> = items.into_iter().map(sorted).collect();
-            items.sort_by_key(ToString::to_string);
-            items.into()
-        }
-        value => value,
-    }
 }
