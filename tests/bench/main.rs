@@ -99,7 +99,7 @@ fn commands_only(quick: bool) -> Res<bool> {
     let report = commands(folder.path(), quick)?;
     let (sections, missed) = report.commands();
     print!("{}{}", report.head(), sections.concat());
-    for miss in missed {
+    for miss in &missed {
         println!("missed: {miss}");
     }
     let problems = report.problems();
@@ -111,7 +111,10 @@ fn commands_only(quick: bool) -> Res<bool> {
         let rest = old.find("\n## ").and_then(|at| old.get(at..));
         let whole = format!("{}{}", report.head(), rest.unwrap_or_default());
         let whole = sections.iter().fold(whole, |whole, section| {
-            report::with_section(&whole, section)
+            let title = section.trim_start().lines().next().unwrap_or_default();
+            let title = format!("{}: ", title.trim_start_matches("## "));
+            let own = missed.iter().filter(|miss| miss.starts_with(&title));
+            report::with_section(&whole, section, &own.cloned().collect::<Vec<_>>())
         });
         write(&whole)?;
     }
@@ -122,31 +125,39 @@ fn commands_only(quick: bool) -> Res<bool> {
 fn reading(quick: bool) -> Res<bool> {
     let folder = tempfile::tempdir()?;
     let reading = reading::measure(folder.path(), quick)?;
-    section(&reading.text().0, &reading.problems(), quick)
+    section(&reading.text(), &reading.problems(), quick)
 }
 
 /// Measures the merging anew and leaves the other sections as they are.
 fn merge(quick: bool) -> Res<bool> {
     let folder = tempfile::tempdir()?;
     let merge = merge::measure(folder.path(), quick)?;
-    section(&merge.text().0, &merge.problems(), quick)
+    section(&merge.text(), &merge.problems(), quick)
 }
 
 /// Measures the sandbox anew and leaves the other sections as they are.
 fn sandbox(quick: bool) -> Res<bool> {
     let folder = tempfile::tempdir()?;
     let sandbox = sandbox::measure(folder.path(), quick)?;
-    section(&sandbox.text().0, &[], quick)
+    section(&sandbox.text(), &[], quick)
 }
 
-fn section(section: &str, problems: &[String], quick: bool) -> Res<bool> {
+/// Writes a section, with the budgets that it misses, in the place of the one of before.
+fn section(
+    (section, missed): &(String, Vec<String>),
+    problems: &[String],
+    quick: bool,
+) -> Res<bool> {
     print!("{section}");
+    for miss in missed {
+        println!("missed: {miss}");
+    }
     for problem in problems {
         eprintln!("WRONG: {problem}");
     }
     if problems.is_empty() && !quick {
         let whole = std::fs::read_to_string(path())?;
-        write(&report::with_section(&whole, section))?;
+        write(&report::with_section(&whole, section, missed))?;
     }
     Ok(problems.is_empty())
 }
