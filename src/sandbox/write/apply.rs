@@ -34,7 +34,7 @@ pub(super) fn apply(
     admit(state, write, old, new)
 }
 
-/// Whether a request is one for [`merge`] and [`finish`].
+/// Whether a request is one for [`merge()`] and [`finish`].
 pub fn merges(request: &Request) -> bool {
     request.verb == Verb::Patch(PatchType::Apply)
         && matches!(request.subresource.as_deref(), None | Some("status"))
