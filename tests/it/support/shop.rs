@@ -36,10 +36,14 @@ pub fn shop() -> Value {
 
 /// What a Deployment is, without who wrote it when.
 pub fn essence(ns: &Namespace) -> Value {
-    seen(ns);
-    let live = ns.get("deployments", "pet");
+    // The controller counts revisions there, and may tell first that it has seen what was scaled.
+    let revision = "deployment.kubernetes.io/revision";
+    let live = eventually("the Deployment controller has counted", || {
+        let live = ns.get("deployments", "pet");
+        let is_counted = live["metadata"]["annotations"][revision].is_string();
+        is_counted.then_some(live)
+    });
     let metadata = &live["metadata"];
-    // The controller counts revisions there.
     let annotations = metadata["annotations"].clone();
     let annotations = annotations.unset("/deployment.kubernetes.io~1revision");
     json!({
