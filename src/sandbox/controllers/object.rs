@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::sandbox::store::Key;
+pub(super) use crate::sandbox::write::now;
 
 /// A field of an object's metadata; empty when there is none.
 pub(super) fn meta<'a>(object: &'a Value, field: &str) -> &'a str {
@@ -123,13 +124,6 @@ pub(super) fn condition<'a>(object: &'a Value, r#type: &str) -> Option<&'a Value
 /// Whether the condition of a type is `True`.
 pub(super) fn is_true(object: &Value, r#type: &str) -> bool {
     condition(object, r#type).is_some_and(|condition| text(condition, "/status") == "True")
-}
-
-/// This moment, as objects have it.
-pub(super) fn now() -> String {
-    jiff::Timestamp::now()
-        .strftime("%Y-%m-%dT%H:%M:%SZ")
-        .to_string()
 }
 
 /// Sets a field of an object within an object, which is made when it is not there.

@@ -55,7 +55,8 @@ impl Registry {
         self.in_group(group).any(|kind| kind.version == version)
     }
 
-    fn in_group(&self, group: &str) -> impl Iterator<Item = &Arc<Kind>> {
+    /// Those of a group, by version and plural.
+    pub fn in_group(&self, group: &str) -> impl Iterator<Item = &Arc<Kind>> {
         let first = (group.to_owned(), String::new(), String::new());
         let from_there = self.by_path.range(first..).map(|(_, kind)| kind);
         from_there.take_while(move |kind| kind.group == group)

@@ -107,7 +107,7 @@ impl<'a> Write<'a> {
 }
 
 /// This moment, as Kubernetes writes it: RFC 3339, to the second.
-pub(super) fn now() -> String {
+pub fn now() -> String {
     jiff::Timestamp::now()
         .strftime("%Y-%m-%dT%H:%M:%SZ")
         .to_string()

@@ -28,6 +28,7 @@ use serde_json::Value;
 pub use self::apply::{Merged, finish, merge, merges};
 
 use self::key::Write;
+pub use self::key::now;
 use super::error::ApiError;
 use super::request::{PatchType, Request, Verb};
 use super::state::State;

@@ -73,7 +73,7 @@ fn group_version(group: &str, version: &str) -> String {
 /// The versions of a group, the one that clients should use first: stable ones before betas before alphas, and newer before
 /// older ones.
 fn ordered_versions<'a>(kinds: &'a Registry, group: &str) -> Vec<&'a str> {
-    let of_group = kinds.all().filter(|kind| kind.group == group);
+    let of_group = kinds.in_group(group);
     let versions: BTreeSet<&str> = of_group.map(|kind| kind.version.as_str()).collect();
     let mut versions: Vec<&str> = versions.into_iter().collect();
     versions.sort_by_key(|version| std::cmp::Reverse(priority(version)));
