@@ -14,7 +14,8 @@ pub mod plan;
 pub mod policy;
 pub mod reconcile;
 pub mod render;
-pub mod sandbox;
 pub mod source;
 pub mod storage;
 pub mod web;
+
+pub use covergence_sandbox as sandbox;

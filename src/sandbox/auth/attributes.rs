@@ -1,7 +1,7 @@
 //! What somebody wants to do, in the words of RBAC.
 
-use crate::sandbox::error::{ApiError, Details};
-use crate::sandbox::request::{Request, User};
+use crate::error::{ApiError, Details};
+use crate::request::{Request, User};
 
 /// A deed that needs a right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

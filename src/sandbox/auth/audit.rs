@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::review::described;
 use super::{Attributes, Decision, Target, uuid};
-use crate::sandbox::request::User;
+use crate::request::User;
 
 /// The log.
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::rbac::GROUP;
 use super::{aggregate, uuid};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 /// Rules are written `[groups, resources, verbs]`, with `read` and `write` for the verbs that go together.
 const ROLES: &str = include_str!("bootstrap.json");

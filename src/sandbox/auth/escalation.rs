@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::attributes::{Attributes, Target};
 use super::decide;
 use super::rbac::{ALL, GROUP, Rule, covers_path};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::{Request, User};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::error::ApiError;
+use crate::request::{Request, User};
+use crate::state::State;
+use crate::store::Key;
 
 /// Checks a role or binding that is to be written, `before` being what is there.
 ///

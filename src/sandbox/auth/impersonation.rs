@@ -8,9 +8,9 @@ use percent_encoding::percent_decode_str;
 use super::attributes::{Attributes, Target};
 use super::tokens::{account_groups, account_of};
 use super::{ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, require};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::User;
-use crate::sandbox::state::State;
+use crate::error::ApiError;
+use crate::request::User;
+use crate::state::State;
 
 const EXTRA: &str = "impersonate-extra-";
 

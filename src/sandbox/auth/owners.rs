@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::attributes::{Attributes, Target};
 use super::decide;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::{Request, Verb};
-use crate::sandbox::state::State;
+use crate::error::ApiError;
+use crate::request::{Request, Verb};
+use crate::state::State;
 
 /// Checks the references of an object that is to be written, `before` being what is there.
 ///

@@ -7,9 +7,9 @@ use super::rules_review::rules_review;
 use super::token_request::token_request;
 use super::tokens::ISSUER;
 use super::{Decision, decide};
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::request::{Request, User, Verb};
-use crate::sandbox::state::State;
+use crate::error::{ApiError, Cause};
+use crate::request::{Request, User, Verb};
+use crate::state::State;
 
 /// Answers a request for a review, or for a ServiceAccount's token; `None` when it is for something else.
 ///

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::MASTERS;
 use super::rbac::{ALL, Rule};
 use super::review::{answered, spec, text};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::Request;
-use crate::sandbox::state::State;
+use crate::error::ApiError;
+use crate::request::Request;
+use crate::state::State;
 
 /// Answers a SelfSubjectRulesReview.
 ///

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::review::{answered, spec};
 use super::tokens::{Account, ISSUER};
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::request::Request;
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::error::{ApiError, Cause};
+use crate::request::Request;
+use crate::state::State;
+use crate::store::Key;
 
 /// Seconds that a token is good for when nobody says.
 const USUAL: i64 = 3600;

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 
 use super::{AUTHENTICATED, MASTERS};
-use crate::sandbox::request::User;
-use crate::sandbox::store::{Key, Store};
+use crate::request::User;
+use crate::store::{Key, Store};
 
 /// Who issues the tokens of ServiceAccounts, and who takes them unless others are named.
 pub const ISSUER: &str = "https://kubernetes.default.svc";

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::client;
 use super::object::{has_finalizer, is_leaving, items, set, text};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 const CLAIM: &str = "kubernetes.io/pvc-protection";
 const VOLUME: &str = "kubernetes.io/pv-protection";

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::object::meta;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::{Request, User, Verb};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
-use crate::sandbox::write;
+use crate::error::ApiError;
+use crate::request::{Request, User, Verb};
+use crate::state::State;
+use crate::store::Key;
+use crate::write;
 
 /// The field manager of controllers.
 const MANAGER: &str = "kube-controller-manager";

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::object::{counts, is_leaving, number, set};
 use super::{Pods, client, pods};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 /// Makes the pod of the node, and counts.
 pub(super) fn sync(state: &mut State, key: &Key, nodes: Pods) {

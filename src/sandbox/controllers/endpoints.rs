@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use super::client;
 use super::object::{beside, holds, is_leaving, items, labels, meta, set, text};
 use super::pods;
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 /// What says that a Service has no address of its own.
 const HEADLESS: &str = "service.kubernetes.io/headless";

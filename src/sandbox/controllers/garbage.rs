@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::client;
 use super::object::{has_finalizer, is_leaving, items, meta, set_list, text};
 use super::watch::owner_key;
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";

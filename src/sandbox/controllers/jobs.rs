@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::object::{counts, is_leaving, is_true, items, now, number, set, text};
 use super::{client, pods};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 /// Makes as many pods as are still to succeed, and says when all have.
 pub(super) fn sync(state: &mut State, key: &Key) {

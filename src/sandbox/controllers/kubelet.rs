@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::object::{controller, is_leaving, items, meta, now, set, text};
 use super::{Pods, client, pods};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 /// The name of the node.
 pub(super) const NODE: &str = "sandbox";

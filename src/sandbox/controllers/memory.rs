@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::object::{beside, controller, items, text};
 use super::watch::Work;
-use crate::sandbox::store::Key;
+use crate::store::Key;
 
 /// What the controllers remember.
 #[derive(Debug, Default)]

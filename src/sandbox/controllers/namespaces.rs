@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::client;
 use super::object::{condition, is_leaving, items, now, set, set_list, text};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 /// The finalizer that is this controller's.
 const FINALIZER: &str = "kubernetes";

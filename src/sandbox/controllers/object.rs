@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::sandbox::store::Key;
-pub(super) use crate::sandbox::write::now;
+use crate::store::Key;
+pub(super) use crate::write::now;
 
 /// A field of an object's metadata; empty when there is none.
 pub(super) fn meta<'a>(object: &'a Value, field: &str) -> &'a str {

@@ -9,8 +9,8 @@ use super::object::{
     beside, controller, is_controlled_by, is_leaving, is_true, labels, matches, meta, reference,
     set, text,
 };
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 /// A pod, and where it is.
 pub(super) type Pod = (Key, Arc<Value>);

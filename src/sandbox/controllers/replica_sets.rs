@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::client;
 use super::object::{counts, holds, is_leaving, labels, meta, number, text};
 use super::pods::{self, Pod};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 /// Makes pods that are missing, deletes those that are too many, and counts them.
 pub(super) fn sync(state: &mut State, key: &Key) {

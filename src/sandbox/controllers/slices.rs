@@ -9,8 +9,8 @@ use super::endpoints::{
 };
 use super::object::{beside, is_leaving, items, labels, meta, reference, set, text};
 use super::{client, pods};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 const SLICES: &str = "endpointslices.discovery.k8s.io";
 const SERVICE: &str = "kubernetes.io/service-name";

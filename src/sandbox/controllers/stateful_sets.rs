@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 use super::client;
 use super::object::{beside, counts, is_leaving, labels, meta, number, set, text};
 use super::pods::{self, Pod};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 const REVISION: &str = "controller-revision-hash";
 

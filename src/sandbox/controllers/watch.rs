@@ -6,9 +6,9 @@ use super::claims;
 use super::object::{
     beside, controller, has_finalizer, holds, is_leaving, items, labels, matches, meta, text,
 };
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
-use crate::sandbox::types::Registry;
+use crate::state::State;
+use crate::store::Key;
+use crate::types::Registry;
 
 /// Something to look at.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::fields::{flag, items, text, texts};
 use super::schema;
-use crate::sandbox::types::{Column, Kind, Origin, Scale};
+use crate::types::{Column, Kind, Origin, Scale};
 
 /// The kinds that an established definition makes, one for each served version.
 pub fn kinds(definition: &Value) -> Vec<Kind> {

@@ -1,6 +1,6 @@
 //! What is wrong with the names of a definition, in one sentence.
 
-use crate::sandbox::words;
+use crate::words;
 
 /// What is wrong with a DNS-1035 label.
 pub(super) fn label(name: &str) -> Option<String> {

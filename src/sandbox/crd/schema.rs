@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::fields::{flag, text, texts};
-use crate::sandbox::merge::{Field, Key, ListKind, Node, NodeId, Scalar, Schema, Struct};
+use crate::merge::{Field, Key, ListKind, Node, NodeId, Scalar, Schema, Struct};
 
 /// The types of a custom object, and that of the whole; its metadata is that of all objects.
 pub(super) fn merging(structural: &Value) -> (Schema, NodeId) {

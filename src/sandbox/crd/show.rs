@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-pub(super) use crate::sandbox::words::quoted;
+pub(super) use crate::words::quoted;
 
 /// Such as `"x"`, `1`, `map[string]interface {}{"a":2}`; nothing is shown as a quoted `null`.
 pub(super) fn shown(value: &Value) -> String {

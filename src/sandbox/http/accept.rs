@@ -3,8 +3,8 @@
 use http::HeaderMap;
 use http::header::ACCEPT;
 
-use crate::sandbox::error::ApiError;
-use crate::sandbox::types::tables::Include;
+use crate::error::ApiError;
+use crate::types::tables::Include;
 
 /// The form of an answer about objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

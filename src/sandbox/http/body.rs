@@ -8,9 +8,9 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method};
 use serde_json::Value;
 
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::PatchType;
-use crate::sandbox::types::protobuf;
+use crate::error::ApiError;
+use crate::request::PatchType;
+use crate::types::protobuf;
 
 /// As much as the API server takes.
 const LIMIT: usize = 3 * 1024 * 1024;

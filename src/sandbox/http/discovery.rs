@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::accept;
 use super::path::Route;
 use super::reply::Reply;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::types::{Registry, discovery, openapi};
+use crate::error::ApiError;
+use crate::types::{Registry, discovery, openapi};
 
 /// Answers a request that is not about objects.
 ///

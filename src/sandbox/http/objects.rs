@@ -12,12 +12,12 @@ use super::present::{self, Content, Shown};
 use super::reply::Reply;
 use super::trail::{self, Trail};
 use super::{accept, body, query, target, watch};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::read::Follow;
-use crate::sandbox::request::{Request, Verb};
-use crate::sandbox::types::Kind;
-use crate::sandbox::write::Written;
-use crate::sandbox::{Locked, Sandbox, auth, read, write};
+use crate::error::ApiError;
+use crate::read::Follow;
+use crate::request::{Request, Verb};
+use crate::types::Kind;
+use crate::write::Written;
+use crate::{Locked, Sandbox, auth, read, write};
 
 /// Roles that may be made of others.
 const CLUSTER_ROLES: &str = "clusterroles.rbac.authorization.k8s.io";

@@ -6,10 +6,10 @@ use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::accept::Form;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::merge;
-use crate::sandbox::read::List;
-use crate::sandbox::types::{Kind, Origin, tables};
+use crate::error::ApiError;
+use crate::merge;
+use crate::read::List;
+use crate::types::{Kind, Origin, tables};
 
 /// Objects, and how to show them.
 pub struct Shown {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::present::Shown;
 use super::query;
-use crate::sandbox::error::ApiError;
+use crate::error::ApiError;
 
 /// An answer that is yet to be written out.
 pub enum Reply {

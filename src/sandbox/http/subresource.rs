@@ -3,8 +3,8 @@
 use http::Method;
 
 use super::target::not_allowed;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::types::Kind;
+use crate::error::ApiError;
+use crate::types::Kind;
 
 /// Subresources of single kinds that are written to.
 const SERVED: &[(&str, &str, &str)] = &[

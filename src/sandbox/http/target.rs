@@ -7,9 +7,9 @@ use http::Method;
 use super::body::Format;
 use super::path::Place;
 use super::subresource;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::Verb;
-use crate::sandbox::types::{Kind, Registry};
+use crate::error::ApiError;
+use crate::request::Verb;
+use crate::types::{Kind, Registry};
 
 /// Finds the kind at a place.
 ///

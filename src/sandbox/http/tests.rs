@@ -7,12 +7,12 @@ use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::sandbox::auth::audit::Log;
-use crate::sandbox::read::tests::kind;
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
-use crate::sandbox::types::Origin;
-use crate::sandbox::{Options, Sandbox};
+use crate::auth::audit::Log;
+use crate::read::tests::kind;
+use crate::state::State;
+use crate::store::Key;
+use crate::types::Origin;
+use crate::{Options, Sandbox};
 
 const PARTIAL: &str = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 const PARTIAL_LIST: &str = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";

@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use super::path::Place;
 use super::query;
 use super::reply::Reply;
-use crate::sandbox::auth::audit::{Event, Log};
-use crate::sandbox::auth::{Attributes, Decision, Target};
-use crate::sandbox::request::User;
+use crate::auth::audit::{Event, Log};
+use crate::auth::{Attributes, Decision, Target};
+use crate::request::User;
 
 /// What is known of a request so far.
 pub struct Trail {

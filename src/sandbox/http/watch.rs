@@ -12,11 +12,11 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::accept::Form;
 use super::present::One;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::read::{Event, Follow, Step};
-use crate::sandbox::request::Request;
-use crate::sandbox::types::Kind;
-use crate::sandbox::{Sandbox, read};
+use crate::error::ApiError;
+use crate::read::{Event, Follow, Step};
+use crate::request::Request;
+use crate::types::Kind;
+use crate::{Sandbox, read};
 
 /// How often followers are told how far things are.
 const BOOKMARKS: Duration = Duration::from_secs(60);

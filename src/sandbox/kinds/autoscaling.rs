@@ -9,7 +9,7 @@ use super::defaults::{
 };
 use super::quantity;
 use super::spot::Spot;
-use crate::sandbox::words;
+use crate::words;
 
 const SOURCES: [&str; 5] = [
     "ContainerResource",

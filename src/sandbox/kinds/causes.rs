@@ -5,8 +5,8 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use super::spot::Spot;
-use crate::sandbox::error::Cause;
-use crate::sandbox::words;
+use crate::error::Cause;
+use crate::words;
 
 /// What was found so far.
 #[derive(Default)]

@@ -12,7 +12,7 @@ use super::defaults::{
 use super::labels;
 use super::pod;
 use super::spot::Spot;
-use crate::sandbox::words;
+use crate::words;
 
 /// Adds defaults to a PriorityClass.
 pub(super) const PRIORITY: &Table = &[("preemptionPolicy", Text("PreemptLowerPriority"))];

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::causes::{Causes, quoted};
 use super::defaults::{Default::Text, add, object_in};
 use super::spot::Spot;
-use crate::sandbox::words;
+use crate::words;
 
 /// Most bytes of all values together.
 const MOST: usize = 1024 * 1024;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::causes::{Causes, quoted};
 use super::spot::Spot;
-use crate::sandbox::words;
+use crate::words;
 
 /// What is wrong with an Event of the core group, where the newer fields are optional.
 pub(super) fn check_core(causes: &mut Causes, event: &Spot<'_>) {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::causes::{Causes, quoted};
 use super::spot::Spot;
-use crate::sandbox::words;
+use crate::words;
 
 const CLASS: &str = "kubernetes.io/ingress.class";
 

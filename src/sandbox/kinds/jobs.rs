@@ -12,7 +12,7 @@ use super::labels;
 use super::pod;
 use super::spot::Spot;
 use super::workloads;
-use crate::sandbox::words;
+use crate::words;
 
 const JOB: &Table = &[("spec+.backoffLimit", Int(6))];
 

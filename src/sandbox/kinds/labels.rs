@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::causes::{Causes, labels_shown, quoted};
 use super::spot::Spot;
-use crate::sandbox::words;
+use crate::words;
 
 /// Most bytes of all annotations together.
 const ANNOTATIONS: usize = 256 * 1024;

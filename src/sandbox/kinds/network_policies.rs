@@ -10,7 +10,7 @@ use super::defaults::{
 use super::labels;
 use super::pod;
 use super::spot::Spot;
-use crate::sandbox::words;
+use crate::words;
 
 const PORTS: &Table = &[
     ("spec+.podSelector", Empty),

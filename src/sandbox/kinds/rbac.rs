@@ -6,7 +6,7 @@ use super::causes::Causes;
 use super::defaults::{Default::Text, add, items, put, text};
 use super::labels;
 use super::spot::Spot;
-use crate::sandbox::words;
+use crate::words;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 

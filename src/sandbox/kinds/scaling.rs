@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::causes::Causes;
 use super::labels;
 use super::spot::Spot;
-use crate::sandbox::words;
+use crate::words;
 
 const PERCENT: &str = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex \
     used for validation is '[0-9]+%')";

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::defaults::put;
-use crate::sandbox::types::{Kind, Origin};
+use crate::types::{Kind, Origin};
 
 /// Empties the status of a new object; custom objects have none at first.
 pub(super) fn begin(kind: &Kind, object: &mut Value) {

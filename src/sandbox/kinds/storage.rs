@@ -13,8 +13,8 @@ use super::labels;
 use super::pod;
 use super::quantity;
 use super::spot::Spot;
-use crate::sandbox::state::State;
-use crate::sandbox::words;
+use crate::state::State;
+use crate::words;
 
 const MODES: [&str; 3] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce"];
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::sandbox::store::Key;
-use crate::sandbox::types;
+use crate::store::Key;
+use crate::types;
 
 fn state() -> State {
     State {

@@ -11,7 +11,7 @@ use super::defaults::{
 };
 use super::labels;
 use super::spot::Spot;
-use crate::sandbox::words;
+use crate::words;
 
 /// What webhooks get.
 pub(super) const DEFAULTS: &Table = &[

@@ -5,7 +5,7 @@ use std::fmt;
 use super::item;
 use super::managers::{Entry, Operation};
 use super::set::FieldSet;
-use crate::sandbox::error::{ApiError, Cause};
+use crate::error::{ApiError, Cause};
 
 /// Why an apply is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]

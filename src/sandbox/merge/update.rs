@@ -8,7 +8,7 @@ use super::set::FieldSet;
 use super::shape::Type;
 use super::stripped::strip;
 use super::{By, Typed};
-use crate::sandbox::types;
+use crate::types;
 
 /// Gives an object that is created, or changed by anything but apply, its `managedFields`: those it came with, or else those
 /// of `before`, and what changed. `before` is `None` for a new object.

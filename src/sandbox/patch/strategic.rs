@@ -8,7 +8,7 @@ use super::directives::{
 };
 use super::go::print;
 use super::order::{arrange, same};
-use crate::sandbox::merge::{Node, NodeId, PatchStrategy, Schema};
+use crate::merge::{Node, NodeId, PatchStrategy, Schema};
 
 /// Changes an object.
 ///

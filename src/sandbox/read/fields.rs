@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::sandbox::types::Kind;
+use crate::types::Kind;
 
 /// A field selector; all its requirements must hold.
 #[derive(Clone, Debug, Default)]
@@ -179,7 +179,7 @@ fn unescape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::read::tests::kind;
+    use crate::read::tests::kind;
     use serde_json::json;
 
     fn matches(selector: &str) -> bool {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Selection, options};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::Request;
-use crate::sandbox::state::State;
-use crate::sandbox::store::{Change, stamped};
-use crate::sandbox::types::Kind;
+use crate::error::ApiError;
+use crate::request::Request;
+use crate::state::State;
+use crate::store::{Change, stamped};
+use crate::types::Kind;
 
 /// How many objects or changes are looked at in one step, so that no watch holds up others.
 const BATCH: usize = 500;

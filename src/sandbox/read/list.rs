@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::Selection;
 use super::options::{self, Wanted};
 use super::page::Place;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::Request;
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::error::ApiError;
+use crate::request::Request;
+use crate::state::State;
+use crate::store::Key;
 
 /// Objects as they are, or were, at one moment.
 #[derive(Clone, Debug)]

@@ -99,8 +99,8 @@ fn key(kind: &Kind, namespace: Option<&str>, name: &str) -> Key {
 pub(super) mod tests {
     use std::sync::Arc;
 
-    use crate::sandbox::merge::{Node, Schema};
-    use crate::sandbox::types::{Kind, Origin};
+    use crate::merge::{Node, Schema};
+    use crate::types::{Kind, Origin};
 
     /// A kind with nothing but its names.
     pub fn kind(group: &str, plural: &str, kind: &str) -> Kind {

@@ -1,8 +1,8 @@
 //! `resourceVersion` and what goes with it.
 
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::request::Request;
-use crate::sandbox::state::State;
+use crate::error::{ApiError, Cause};
+use crate::request::Request;
+use crate::state::State;
 
 /// Which state is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
-use crate::sandbox::error::ApiError;
+use crate::error::ApiError;
 
 /// Where a list goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::types::Scale;
+use crate::error::{ApiError, Cause};
+use crate::types::Scale;
 
 /// The numbers of an object as an `autoscaling/v1` Scale.
 pub fn of(object: &Value, scale: &Scale) -> Value {

@@ -11,8 +11,8 @@ use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use super::Identity;
-use crate::sandbox::state::State;
-use crate::sandbox::{Options, Sandbox};
+use crate::state::State;
+use crate::{Options, Sandbox};
 
 /// Asks for a path as somebody who trusts a certificate, and reads until the server hangs up.
 fn ask(address: SocketAddr, trusted: &[u8], path: &str) -> Result<String, String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::sandbox::merge::{NodeId, Schema};
+use crate::merge::{NodeId, Schema};
 
 /// A kind at one of its versions, as discovery tells of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

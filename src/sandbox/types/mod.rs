@@ -19,7 +19,7 @@ use std::sync::{Arc, LazyLock};
 use super::merge::{Node, Schema};
 
 pub use self::kind::{Column, Kind, Origin, Scale};
-pub(in crate::sandbox) use self::read::zero;
+pub(crate) use self::read::zero;
 pub use self::read::{Read, read};
 pub use self::registry::Registry;
 

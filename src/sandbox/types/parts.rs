@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Registry;
-use crate::sandbox::merge::{NodeId, Schema};
+use crate::merge::{NodeId, Schema};
 
 /// Their definitions, whose last part is their kind.
 pub const DEFINITIONS: &[&str] = &[

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Kind, Registry};
-use crate::sandbox::merge::Schema;
+use crate::merge::Schema;
 
 /// Counted up when older programs could not read what newer ones write.
 const FORMAT: u32 = 1;

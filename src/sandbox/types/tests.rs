@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::{Kind, Registry, assumed, built_in, table};
-use crate::sandbox::merge::{Field, ListKind, Node};
+use crate::merge::{Field, ListKind, Node};
 
 fn field<'a>(kind: &'a Kind, path: &str) -> (&'a Field, &'a Node) {
     let mut id = kind.root;

@@ -11,11 +11,11 @@ use super::create;
 use super::key::Write;
 use super::metadata::{metadata, text};
 use super::{Written, options, update};
-use crate::sandbox::auth;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::merge;
-use crate::sandbox::request::{PatchType, Request, Verb};
-use crate::sandbox::state::State;
+use crate::auth;
+use crate::error::ApiError;
+use crate::merge;
+use crate::request::{PatchType, Request, Verb};
+use crate::state::State;
 
 /// What is applied, merged into an object as it was then, `None` for none.
 pub struct Merged<'a> {

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::key::Write;
 use super::metadata::{metadata, text};
-use crate::sandbox::crd;
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::kinds;
-use crate::sandbox::types::{self, Kind, Origin};
+use crate::crd;
+use crate::error::{ApiError, Cause};
+use crate::kinds;
+use crate::types::{self, Kind, Origin};
 
 /// Checks that an object is of the kind of the path, and says so in it where it says nothing itself.
 pub(super) fn identify(write: &Write<'_>, object: &mut Value) -> Result<(), ApiError> {

@@ -9,10 +9,10 @@ use super::key::Write;
 use super::lifecycle;
 use super::metadata::{self, metadata, text};
 use super::rules;
-use crate::sandbox::auth;
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::kinds;
-use crate::sandbox::state::State;
+use crate::auth;
+use crate::error::{ApiError, Cause};
+use crate::kinds;
+use crate::state::State;
 
 /// What the API server says when somebody was faster.
 const MODIFIED: &str =

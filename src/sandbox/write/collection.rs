@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::delete::{self, Options};
 use super::key::Write;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::read::Selection;
-use crate::sandbox::state::State;
+use crate::error::ApiError;
+use crate::read::Selection;
+use crate::state::State;
 
 /// Deletes what the selectors take, and answers with the list of it as it was.
 pub(super) fn delete(

@@ -11,10 +11,10 @@ use super::lifecycle;
 use super::managed;
 use super::metadata::{self, metadata, text};
 use super::rules;
-use crate::sandbox::auth;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::kinds;
-use crate::sandbox::state::State;
+use crate::auth;
+use crate::error::ApiError;
+use crate::kinds;
+use crate::state::State;
 
 /// Answers a `POST`.
 pub(super) fn create(

@@ -8,11 +8,11 @@ use super::body::DEFINITIONS;
 use super::delete;
 use super::key::{Write, now};
 use super::metadata::{metadata, text};
-use crate::sandbox::crd;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
-use crate::sandbox::types::Origin;
+use crate::crd;
+use crate::error::ApiError;
+use crate::state::State;
+use crate::store::Key;
+use crate::types::Origin;
 
 /// What keeps a definition until its objects are gone.
 const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";

@@ -9,9 +9,9 @@ use super::definitions;
 use super::key::Write;
 use super::lifecycle;
 use super::metadata::{self, metadata, text};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::error::ApiError;
+use crate::state::State;
+use crate::store::Key;
 
 mod options;
 

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::metadata::metadata;
 use super::rules::{invalid, strings};
-use crate::sandbox::error::Cause;
-use crate::sandbox::words;
+use crate::error::Cause;
+use crate::words;
 
 /// Finalizers without a group.
 const FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];

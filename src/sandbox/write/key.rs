@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Written;
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::merge::{By, Typed};
-use crate::sandbox::request::Request;
-use crate::sandbox::store::Key;
-use crate::sandbox::types::{Kind, Origin};
+use crate::error::{ApiError, Cause};
+use crate::merge::{By, Typed};
+use crate::request::Request;
+use crate::store::Key;
+use crate::types::{Kind, Origin};
 
 /// What a write knows all the way.
 pub(super) struct Write<'a> {

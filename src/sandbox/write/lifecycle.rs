@@ -8,9 +8,9 @@ use super::body::DEFINITIONS;
 use super::definitions;
 use super::key::Write;
 use super::metadata::{metadata, text};
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::error::{ApiError, Cause};
+use crate::state::State;
+use crate::store::Key;
 
 /// Namespaces that stay.
 pub(super) const PROTECTED: [&str; 3] = ["default", "kube-public", "kube-system"];

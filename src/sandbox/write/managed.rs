@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::key::Write;
-use crate::sandbox::merge;
+use crate::merge;
 
 /// Gives a new object its `managedFields`.
 pub(super) fn created(write: &Write<'_>, object: &mut Value) {

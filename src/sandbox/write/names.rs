@@ -1,6 +1,6 @@
 //! What the names of objects may look like, by their kinds.
 
-use crate::sandbox::words;
+use crate::words;
 
 /// A rule for the names of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The parameters of a write.
 
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::request::{PatchType, Request, Verb};
+use crate::error::{ApiError, Cause};
+use crate::request::{PatchType, Request, Verb};
 
 /// Longest name of a field manager.
 const MANAGER: usize = 128;

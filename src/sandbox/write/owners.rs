@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::metadata::text;
 use super::rules::{invalid, items};
-use crate::sandbox::error::Cause;
+use crate::error::Cause;
 
 /// What is wrong with an object's references to its owners.
 pub(super) fn check(metadata: &Value) -> Vec<Cause> {

@@ -10,11 +10,11 @@ use super::key::Write;
 use super::managed;
 use super::metadata::text;
 use super::update;
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::merge;
-use crate::sandbox::patch::{self, PatchError};
-use crate::sandbox::request::PatchType;
-use crate::sandbox::state::State;
+use crate::error::{ApiError, Cause};
+use crate::merge;
+use crate::patch::{self, PatchError};
+use crate::request::PatchType;
+use crate::state::State;
 
 /// Answers a JSON, merge or strategic merge patch.
 pub(super) fn patch(

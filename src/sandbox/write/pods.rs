@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::delete;
 use super::key::Write;
 use super::metadata::{metadata, text};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::state::State;
+use crate::error::ApiError;
+use crate::state::State;
 
 /// Answers a Binding.
 pub(super) fn bind(

@@ -7,10 +7,10 @@ use super::key::Write;
 use super::metadata::{metadata, text};
 use super::names::Rule;
 use super::{finalizers, owners};
-use crate::sandbox::error::Cause;
-use crate::sandbox::types::Origin;
-use crate::sandbox::words;
-use crate::sandbox::{crd, kinds};
+use crate::error::Cause;
+use crate::types::Origin;
+use crate::words;
+use crate::{crd, kinds};
 
 /// Bytes that an object's annotations may have together.
 const ANNOTATIONS: usize = 256 * 1024;

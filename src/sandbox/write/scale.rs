@@ -10,13 +10,13 @@ use super::managed;
 use super::metadata::{metadata, text};
 use super::patch;
 use super::update;
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::merge;
-use crate::sandbox::patch as patches;
-use crate::sandbox::read::scale;
-use crate::sandbox::request::{PatchType, Verb};
-use crate::sandbox::state::State;
-use crate::sandbox::types::{Kind, Scale};
+use crate::error::{ApiError, Cause};
+use crate::merge;
+use crate::patch as patches;
+use crate::read::scale;
+use crate::request::{PatchType, Verb};
+use crate::state::State;
+use crate::types::{Kind, Scale};
 
 const VERSION: &str = "autoscaling/v1";
 

@@ -10,9 +10,9 @@ use super::create;
 use super::key::Write;
 use super::managed;
 use super::metadata::{metadata, text};
-use crate::sandbox::auth;
-use crate::sandbox::error::ApiError;
-use crate::sandbox::state::State;
+use crate::auth;
+use crate::error::ApiError;
+use crate::state::State;
 
 /// Kinds whose objects a `PUT` makes where there are none.
 const CREATED: [&str; 9] = [

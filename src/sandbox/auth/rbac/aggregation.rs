@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::GROUP;
-use crate::sandbox::state::State;
-use crate::sandbox::store::{Key, Store};
+use crate::state::State;
+use crate::store::{Key, Store};
 
 /// Gives ClusterRoles with an `aggregationRule` the rules of those that it selects; tells whether any changed.
 pub fn aggregate(state: &mut State) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{GROUP, Policy};
-use crate::sandbox::store::{Change, Store};
+use crate::store::{Change, Store};
 
 /// The policy of a version of the store.
 #[derive(Debug, Default)]

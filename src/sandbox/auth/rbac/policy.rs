@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{GROUP, Rule};
-use crate::sandbox::auth::attributes::{Attributes, Target};
-use crate::sandbox::request::User;
-use crate::sandbox::store::{Key, Store};
+use crate::auth::attributes::{Attributes, Target};
+use crate::request::User;
+use crate::store::{Key, Store};
 
 /// Whether a deed is allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

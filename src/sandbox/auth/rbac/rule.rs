@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::sandbox::auth::attributes::{Attributes, Target, full};
+use crate::auth::attributes::{Attributes, Target, full};
 
 /// Anything, in the lists of a rule.
 pub const ALL: &str = "*";

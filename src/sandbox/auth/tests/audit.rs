@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::super::audit::{Event, Log};
 use super::super::{Attributes, Decision, Target};
 use super::user;
-use crate::sandbox::request::User;
+use crate::request::User;
 
 #[test]
 fn a_line_tells_who_did_what_in_whose_place() {

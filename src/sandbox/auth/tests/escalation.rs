@@ -2,9 +2,9 @@ use serde_json::{Value, json};
 
 use super::super::check;
 use super::{bind, kind, person, request, role, state, user};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::{Request, Verb};
-use crate::sandbox::state::State;
+use crate::error::ApiError;
+use crate::request::{Request, Verb};
+use crate::state::State;
 
 const API: &str = "rbac.authorization.k8s.io/v1";
 

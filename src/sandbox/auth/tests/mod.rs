@@ -16,11 +16,11 @@ use serde_json::{Value, json};
 
 use super::rbac::GROUP;
 use super::{AUTHENTICATED, Attributes, Target, decide, seed};
-use crate::sandbox::read::tests::kind as kind_named;
-use crate::sandbox::request::{Request, User, Verb};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
-use crate::sandbox::types::Kind;
+use crate::read::tests::kind as kind_named;
+use crate::request::{Request, User, Verb};
+use crate::state::State;
+use crate::store::Key;
+use crate::types::Kind;
 
 fn state() -> State {
     let mut state = State::default();

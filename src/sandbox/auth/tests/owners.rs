@@ -2,9 +2,9 @@ use serde_json::{Value, json};
 
 use super::super::check;
 use super::{bind, kind, person, request, role, state};
-use crate::sandbox::request::{Request, Verb};
-use crate::sandbox::state::State;
-use crate::sandbox::types;
+use crate::request::{Request, Verb};
+use crate::state::State;
+use crate::types;
 
 /// What is said to a writer of ConfigMaps in the namespace `y`; nothing when it is fine.
 fn said(state: &State, object: &Value, before: Option<&Value>) -> String {

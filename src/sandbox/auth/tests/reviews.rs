@@ -2,9 +2,9 @@ use serde_json::{Value, json};
 
 use super::super::{authenticate, review};
 use super::{bind, headers, kind, person, put, request, role, state};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::{Request, Verb};
-use crate::sandbox::state::State;
+use crate::error::ApiError;
+use crate::request::{Request, Verb};
+use crate::state::State;
 
 fn ask(state: &State, who: &str, what: &str, body: Value) -> Result<Value, ApiError> {
     let group = match what {

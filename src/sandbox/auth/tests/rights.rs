@@ -2,10 +2,10 @@ use serde_json::json;
 
 use super::super::{Attributes, Target, aggregate, authorize_creation, require};
 use super::{bind, kind, may, person, put, request, role, state, user};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::{PatchType, Request, Verb};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::error::ApiError;
+use crate::request::{PatchType, Request, Verb};
+use crate::state::State;
+use crate::store::Key;
 
 fn asked(state: &State, request: &Request) -> Result<(), ApiError> {
     require(state, &request.user, &Attributes::of(request))
@@ -15,7 +15,7 @@ fn asked(state: &State, request: &Request) -> Result<(), ApiError> {
 fn a_refusal_is_worded_as_the_api_server_words_it() {
     let state = state();
     let mut request = request("viewer");
-    let mut refused = |change: &mut dyn FnMut(&mut crate::sandbox::request::Request)| {
+    let mut refused = |change: &mut dyn FnMut(&mut crate::request::Request)| {
         change(&mut request);
         let error = asked(&state, &request).unwrap_err();
         assert_eq!((error.code, error.reason), (403, "Forbidden"));
@@ -232,7 +232,7 @@ fn paths_without_objects_need_rights_too() {
         verb: "get",
         target: Target::Path(path),
     };
-    let nobody = crate::sandbox::request::User {
+    let nobody = crate::request::User {
         name: super::super::ANONYMOUS.into(),
         groups: vec![super::super::UNAUTHENTICATED.into()],
         ..Default::default()

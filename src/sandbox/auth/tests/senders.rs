@@ -4,9 +4,9 @@ use serde_json::json;
 use super::super::authenticate;
 use super::super::tokens::{Account, ISSUER};
 use super::{bind, headers, person, put, role, state};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::User;
-use crate::sandbox::state::State;
+use crate::error::ApiError;
+use crate::request::User;
+use crate::state::State;
 
 fn with_token(state: &State, token: &str, more: &[(&str, &str)]) -> Result<User, ApiError> {
     let authorization = format!("Bearer {token}");
@@ -97,7 +97,7 @@ fn a_token_of_an_account_is_good_until_it_ends_or_the_account_goes() {
             "{bad}"
         );
     }
-    state.store.remove(&crate::sandbox::store::Key {
+    state.store.remove(&crate::store::Key {
         resource: "serviceaccounts".into(),
         namespace: "y".into(),
         name: "bot".into(),

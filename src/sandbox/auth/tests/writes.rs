@@ -3,10 +3,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{bind, person, put, request, role, state};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::{PatchType, Request, Verb};
-use crate::sandbox::state::State;
-use crate::sandbox::{types, write};
+use crate::error::ApiError;
+use crate::request::{PatchType, Request, Verb};
+use crate::state::State;
+use crate::{types, write};
 
 fn with_kinds() -> State {
     let mut state = state();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::sets::Sets;
 use super::status;
 use super::{has_condition, limits, wanted};
-use crate::sandbox::controllers::object::{condition, items, meta, now, number, set, text};
+use crate::controllers::object::{condition, items, meta, now, number, set, text};
 
 const PROGRESSING: &str = "Progressing";
 const AVAILABLE: &str = "Available";

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::sets::Sets;
 use super::{revision, wanted};
-use crate::sandbox::controllers::client;
-use crate::sandbox::controllers::object::{beside, is_leaving, meta, number};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::controllers::client;
+use crate::controllers::object::{beside, is_leaving, meta, number};
+use crate::state::State;
+use crate::store::Key;
 
 /// Deletes the oldest of those that are not used any more, above the limit of their Deployment.
 pub(super) fn clean(state: &mut State, deployment: &Value, sets: &Sets) {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::wanted;
-use crate::sandbox::controllers::object::text;
+use crate::controllers::object::text;
 
 /// Pods above the wanted number.
 pub(super) fn surge(deployment: &Value) -> i64 {

@@ -14,8 +14,8 @@ use self::sets::Sets;
 use super::client;
 use super::object::{is_leaving, items, number, text};
 use super::watch::{Controller, Work};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
 const REVISION_HISTORY: &str = "deployment.kubernetes.io/revision-history";

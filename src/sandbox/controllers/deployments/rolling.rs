@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::sets::Sets;
 use super::{limits, wanted};
-use crate::sandbox::controllers::object::{meta, number};
-use crate::sandbox::state::State;
+use crate::controllers::object::{meta, number};
+use crate::state::State;
 
 /// Gives the new ReplicaSet as many replicas as it may have; tells whether they are others than before.
 pub(super) fn grow(state: &mut State, deployment: &Value, sets: &mut Sets) -> bool {

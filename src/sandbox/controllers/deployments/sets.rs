@@ -8,12 +8,12 @@ use serde_json::Value;
 use super::limits;
 use super::template;
 use super::{DESIRED, MOST, REVISION, REVISION_HISTORY, annotation, conditions, revision, wanted};
-use crate::sandbox::controllers::client;
-use crate::sandbox::controllers::object::{
+use crate::controllers::client;
+use crate::controllers::object::{
     beside, controller, is_controlled_by, is_leaving, labels, matches, meta, number, reference, set,
 };
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::state::State;
+use crate::store::Key;
 
 /// The one of the template as it is, and those of earlier templates, the oldest first.
 pub(super) struct Sets {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::sets::Sets;
 use super::wanted;
-use crate::sandbox::controllers::object::{counts, number};
+use crate::controllers::object::{counts, number};
 
 /// Puts the numbers that its ReplicaSets give into the status of a Deployment.
 pub(super) fn set(deployment: &mut Value, sets: &Sets) {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{DESIRED, HASH, MOST, REVISION, REVISION_HISTORY};
-use crate::sandbox::controllers::object::{meta, number, reference, set};
+use crate::controllers::object::{meta, number, reference, set};
 
 /// Letters that make no words.
 const LETTERS: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::World;
-use crate::sandbox::controllers::Pods;
+use crate::controllers::Pods;
 
 fn claim(name: &str) -> Value {
     json!({

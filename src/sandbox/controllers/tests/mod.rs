@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use super::client;
 use super::object::meta;
 use super::{Pods, step};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
-use crate::sandbox::types;
+use crate::state::State;
+use crate::store::Key;
+use crate::types;
 
 /// A state with a namespace, and controllers that have seen it.
 struct World {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::fields::{entries, flag, items, text, texts};
 use super::super::{forbidden, invalid, required, show, unsupported};
-use crate::sandbox::error::Cause;
+use crate::error::Cause;
 
 /// Checks what a schema says of merging and of embedded objects.
 pub(super) fn check(schema: &Value, path: &str, causes: &mut Vec<Cause>) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::fields::{flag, items, text, texts};
 use super::super::{cause, forbidden, invalid, names, required, show, unsupported};
 use super::versions;
-use crate::sandbox::error::Cause;
+use crate::error::Cause;
 
 /// Groups of Kubernetes' own, whose definitions say who approved them.
 const PROTECTED: [&str; 2] = ["k8s.io", "kubernetes.io"];

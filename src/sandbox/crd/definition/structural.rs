@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::fields::{entries, flag, items, text};
 use super::super::{forbidden, invalid, object, pattern, required, show, unsupported};
 use super::extensions;
-use crate::sandbox::error::Cause;
+use crate::error::Cause;
 
 /// How deep schemas may nest; deeper ones are taken as they are, for they cannot be written by hand.
 const DEEPEST: usize = 100;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::fields::{flag, items, text};
 use super::super::{forbidden, invalid, names, required, show};
 use super::structural;
-use crate::sandbox::error::Cause;
+use crate::error::Cause;
 
 const TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 const FORMATS: [&str; 8] = [

@@ -6,7 +6,7 @@ use super::super::fields::items;
 use super::super::invalid;
 use super::super::show;
 use super::validate::Outcome;
-use crate::sandbox::error::Cause;
+use crate::error::Cause;
 
 /// Checks a value against the alternatives of its schema.
 pub(super) fn check(schema: &Value, value: &Value, path: &str, outcome: &mut Outcome) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::fields::{flag, text};
 use super::super::{invalid, names, required, show};
 use super::{child, item, of_field};
-use crate::sandbox::error::Cause;
+use crate::error::Cause;
 
 /// Checks that all of them say what they are.
 pub(super) fn check(schema: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::super::fields::{text, texts};
 use super::super::{cause, show};
 use super::{child, item, of_field};
-use crate::sandbox::error::Cause;
+use crate::error::Cause;
 
 /// Checks all lists of a value.
 pub(super) fn check(schema: &Value, value: &Value, path: &str, causes: &mut Vec<Cause>) {

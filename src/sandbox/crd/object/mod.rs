@@ -11,8 +11,8 @@ mod validate;
 
 use serde_json::Value;
 
-use crate::sandbox::error::Cause;
-use crate::sandbox::types::Kind;
+use crate::error::Cause;
+use crate::types::Kind;
 
 pub(super) use self::embedded::identity;
 pub(super) use self::prune::unknown;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::fields::{flag, text};
 use super::super::{cause, show};
-use crate::sandbox::error::Cause;
+use crate::error::Cause;
 
 /// What is wrong with a value's type.
 pub(super) fn check(schema: &Value, value: &Value, path: &str) -> Option<Cause> {

@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use super::super::fields::{flag, items, text, texts};
 use super::super::{invalid, pattern, required, show, unsupported};
 use super::{child, choices, formats, item, of_field, types};
-use crate::sandbox::error::Cause;
+use crate::error::Cause;
 
 /// What checking a value found.
 #[derive(Default)]

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::sandbox::error::Cause;
-use crate::sandbox::types::Kind;
+use crate::error::Cause;
+use crate::types::Kind;
 
 fn base() -> Value {
     json!({

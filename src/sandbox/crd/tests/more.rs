@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{base, ours};
-use crate::sandbox::crd::{default_definition, established, kinds, prune, validate_definition};
-use crate::sandbox::merge::{ListKind, Node, Scalar, Schema};
+use crate::crd::{default_definition, established, kinds, prune, validate_definition};
+use crate::merge::{ListKind, Node, Scalar, Schema};
 
 fn existing() -> Value {
     let mut definition = base();

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::sandbox::error::ApiError;
-use crate::sandbox::kinds::defaults::{has, put, text};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::error::ApiError;
+use crate::kinds::defaults::{has, put, text};
+use crate::state::State;
+use crate::store::Key;
 
 /// Seconds that pods stay on a node that is not ready or not to be reached.
 const PATIENCE: i64 = 300;

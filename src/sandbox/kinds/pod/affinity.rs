@@ -1,9 +1,9 @@
 //! What is wrong with affinities.
 
-use crate::sandbox::kinds::causes::{Causes, quoted};
-use crate::sandbox::kinds::labels;
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::{Causes, quoted};
+use crate::kinds::labels;
+use crate::kinds::spot::Spot;
+use crate::words;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";

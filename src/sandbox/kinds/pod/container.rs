@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{env, probe, resources, security, volume};
-use crate::sandbox::kinds::causes::{Causes, quoted};
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::{Causes, quoted};
+use crate::kinds::spot::Spot;
+use crate::words;
 
 /// What ports and protocols there are.
 pub(super) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];

@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 
 use super::image;
 use super::volume_defaults::default_volumes;
-use crate::sandbox::kinds::defaults::{
+use crate::kinds::defaults::{
     Default::{Count, Empty, Int, Text},
     Table, add, has, items, object_in, put, take, text,
 };
-use crate::sandbox::kinds::quantity;
+use crate::kinds::quantity;
 
 const SPEC: &Table = &[
     ("dnsPolicy", Text("ClusterFirst")),

@@ -1,9 +1,9 @@
 //! What is wrong with a container's environment.
 
 use super::resources;
-use crate::sandbox::kinds::causes::{Causes, quoted};
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::{Causes, quoted};
+use crate::kinds::spot::Spot;
+use crate::words;
 
 /// Where a variable's value may be from.
 const SOURCES: [&str; 4] = [

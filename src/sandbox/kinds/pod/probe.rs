@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::sandbox::kinds::causes::{Causes, quoted};
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::{Causes, quoted};
+use crate::kinds::spot::Spot;
+use crate::words;
 
 const HEADER: &str = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for \
     validation is '[-A-Za-z0-9]+')";

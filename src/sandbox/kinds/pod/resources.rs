@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::sandbox::kinds::causes::{Causes, quoted};
-use crate::sandbox::kinds::quantity;
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::{Causes, quoted};
+use crate::kinds::quantity;
+use crate::kinds::spot::Spot;
+use crate::words;
 
 /// Resources of containers that have no domain.
 const STANDARD: [&str; 3] = ["cpu", "ephemeral-storage", "memory"];

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::sandbox::kinds::causes::{Causes, quoted};
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::{Causes, quoted};
+use crate::kinds::spot::Spot;
+use crate::words;
 
 /// What a taint does to pods.
 pub(in super::super) const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];

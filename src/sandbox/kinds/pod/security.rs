@@ -1,8 +1,8 @@
 //! What is wrong with security contexts.
 
-use crate::sandbox::kinds::causes::Causes;
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::Causes;
+use crate::kinds::spot::Spot;
+use crate::words;
 
 /// What is wrong with a pod's own context.
 pub(super) fn check_pod(causes: &mut Causes, spec: &Spot<'_>) {

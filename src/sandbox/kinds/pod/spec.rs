@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::{affinity, container, scheduling, security, volume};
-use crate::sandbox::kinds::causes::{Causes, quoted, texts_shown};
-use crate::sandbox::kinds::labels;
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::{Causes, quoted, texts_shown};
+use crate::kinds::labels;
+use crate::kinds::spot::Spot;
+use crate::words;
 
 /// What is wrong with a template of pods.
 pub(in super::super) fn check_template(causes: &mut Causes, template: &Spot<'_>) {

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::sandbox::kinds::causes::Causes;
-use crate::sandbox::kinds::defaults::{items, put, take};
-use crate::sandbox::kinds::spot::Spot;
+use crate::kinds::causes::Causes;
+use crate::kinds::defaults::{items, put, take};
+use crate::kinds::spot::Spot;
 
 const FORBIDDEN: &str = "pod updates may not change fields other than `spec.containers[*].image`, \
     `spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)";

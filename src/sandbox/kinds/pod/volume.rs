@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::volume_source as source;
-use crate::sandbox::kinds::causes::{Causes, quoted};
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::{Causes, quoted};
+use crate::kinds::spot::Spot;
+use crate::words;
 
 /// What is wrong with the volumes; gives the names of those with which nothing is.
 pub(super) fn check(causes: &mut Causes, spec: &Spot<'_>) -> BTreeSet<String> {

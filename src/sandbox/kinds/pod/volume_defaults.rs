@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::sandbox::kinds::defaults::{
+use crate::kinds::defaults::{
     Default::{Flag, Int, Text},
     Table, add, has, items, put,
 };

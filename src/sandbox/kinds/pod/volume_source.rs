@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::env;
-use crate::sandbox::kinds::causes::{Causes, quoted};
-use crate::sandbox::kinds::quantity;
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::{Causes, quoted};
+use crate::kinds::quantity;
+use crate::kinds::spot::Spot;
+use crate::words;
 
 /// What volumes may be made of, in the order in which the API server looks.
 const SOURCES: [&str; 28] = [

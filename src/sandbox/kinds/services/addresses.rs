@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::taken::Known;
 use super::{has_address, has_health_port, is_open};
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::kinds::defaults::{has, items, put, take, text};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
+use crate::error::{ApiError, Cause};
+use crate::kinds::defaults::{has, items, put, take, text};
+use crate::state::State;
+use crate::store::Key;
 
 /// The first address of the range of Services, 10.96.0.0/16.
 const FIRST: u32 = u32::from_be_bytes([10, 96, 0, 0]);

@@ -5,10 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde_json::Value;
 
-use crate::sandbox::kinds::causes::{Causes, quoted};
-use crate::sandbox::kinds::labels;
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::{Causes, quoted};
+use crate::kinds::labels;
+use crate::kinds::spot::Spot;
+use crate::words;
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
 

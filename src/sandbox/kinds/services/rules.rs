@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::endpoints::check_address;
 use super::{has_address, has_health_port};
-use crate::sandbox::kinds::causes::{Causes, quoted, texts_shown};
-use crate::sandbox::kinds::labels;
-use crate::sandbox::kinds::pod::check_port;
-use crate::sandbox::kinds::spot::Spot;
-use crate::sandbox::words;
+use crate::kinds::causes::{Causes, quoted, texts_shown};
+use crate::kinds::labels;
+use crate::kinds::pod::check_port;
+use crate::kinds::spot::Spot;
+use crate::words;
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use crate::sandbox::kinds::defaults::text;
-use crate::sandbox::store::{Key, Store};
+use crate::kinds::defaults::text;
+use crate::store::{Key, Store};
 
 /// What Services have, as of some version of the store.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::support::Cluster;
-use crate::sandbox::error::ApiError;
+use crate::error::ApiError;
 
 #[test]
 fn one_conflict_is_told_in_one_line() {

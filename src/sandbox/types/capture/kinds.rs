@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::corrections::Definitions;
 use super::shape::{Shapes, strings, text};
-use crate::sandbox::merge::Schema;
-use crate::sandbox::types::{Kind, Origin, Registry, Scale, parts};
+use crate::merge::Schema;
+use crate::types::{Kind, Origin, Registry, Scale, parts};
 
 /// Kinds of Kubernetes whose `metadata.generation` counts changes of their specs.
 const WITH_GENERATION: &[&str] = &[

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::corrections::Definitions;
-use crate::sandbox::merge::{
+use crate::merge::{
     About, Field, Key, ListKind, Node, NodeId, PatchStrategy, Scalar, Schema, Struct,
 };
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::resource::{Resource, resources_of};
 use super::{names, ordered_versions};
-use crate::sandbox::types::Registry;
+use crate::types::Registry;
 
 /// The `APIGroupDiscoveryList` at `/api` (`legacy`) or `/apis`, in version `v2` or `v2beta1`.
 pub fn aggregated(kinds: &Registry, legacy: bool, version: &str) -> Value {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::sandbox::types::{Kind, Registry};
+use crate::types::{Kind, Registry};
 
 /// What can be done with the objects of most kinds.
 const ALL: &[&str] = &[

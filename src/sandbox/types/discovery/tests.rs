@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{aggregated, group, groups, ordered_versions, resources};
-use crate::sandbox::types::{Registry, assumed, built_in};
+use crate::types::{Registry, assumed, built_in};
 
 fn names(list: &Value, of: &str) -> Vec<String> {
     let list = list.as_array().unwrap().iter();

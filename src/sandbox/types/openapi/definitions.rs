@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::sandbox::merge::{Field, ListKind, Node, NodeId, PatchStrategy, Scalar, Schema, Struct};
-use crate::sandbox::types::{Kind, Origin, Registry, built_in, parts};
+use crate::merge::{Field, ListKind, Node, NodeId, PatchStrategy, Scalar, Schema, Struct};
+use crate::types::{Kind, Origin, Registry, built_in, parts};
 
 /// The version of OpenAPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::definitions::Dialect;
-use crate::sandbox::types::{Kind, Origin};
+use crate::types::{Kind, Origin};
 
 /// `/apis/{group}/{version}`, or `/api/v1` for the core.
 pub fn prefix(group: &str, version: &str) -> String {

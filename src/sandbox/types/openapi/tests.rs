@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{v2, v3, v3_index};
-use crate::sandbox::types::{Origin, Registry, assumed, built_in, capture, discovery, table};
+use crate::types::{Origin, Registry, assumed, built_in, capture, discovery, table};
 
 fn references<'a>(value: &'a Value, found: &mut BTreeSet<&'a str>) {
     match value {
@@ -126,7 +126,7 @@ fn an_older_server_is_captured_without_what_has_come_since() {
             "apiVersion": "batch/v1", "kind": "Job", "metadata": { "name": "a" },
             "spec": { "completionMode": "Indexed", "template": {} },
         });
-        let unknown = crate::sandbox::types::read(kind, &mut job).unwrap().unknown;
+        let unknown = crate::types::read(kind, &mut job).unwrap().unknown;
         // What Go never leaves out is known all the same.
         assert_eq!(job["status"], json!({}));
         unknown

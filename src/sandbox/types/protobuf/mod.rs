@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 use self::numbers::{Place, fields_of};
 use self::wire::{Message, Part};
 use super::{built_in, parts};
-use crate::sandbox::merge::{Node, NodeId, Scalar, Schema};
+use crate::merge::{Node, NodeId, Scalar, Schema};
 
 /// What every encoded object begins with.
 const MAGIC: &[u8] = b"k8s\0";

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::scalar::Failure;
-use crate::sandbox::merge::{Node, NodeId, Schema};
+use crate::merge::{Node, NodeId, Schema};
 
 /// The way to a value.
 #[derive(Debug, Default)]

@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 
 use self::message::Place;
 use self::zero::Presence;
-pub(in crate::sandbox) use self::zero::of as zero;
+pub(crate) use self::zero::of as zero;
 use super::Kind;
-use crate::sandbox::merge::{Field, Node, NodeId, Schema, Struct};
+use crate::merge::{Field, Node, NodeId, Schema, Struct};
 
 /// What reading an object as its kind found.
 #[derive(Clone, Debug, Default)]

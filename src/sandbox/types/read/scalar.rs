@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::quantity;
-use crate::sandbox::merge::Scalar;
+use crate::merge::Scalar;
 
 /// Why a scalar cannot be read.
 #[derive(Debug)]

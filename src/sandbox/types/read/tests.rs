@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::read;
-use crate::sandbox::types::built_in;
+use crate::types::built_in;
 
 fn of(api_version: &str, kind: &str, rest: Value) -> (Value, Result<Vec<String>, String>) {
     let kinds = built_in();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::sandbox::merge::{About, Field, Node, NodeId, Scalar, Schema};
+use crate::merge::{About, Field, Node, NodeId, Scalar, Schema};
 
 /// When a field is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,7 +39,7 @@ const fn wide(name: &'static str) -> Head {
 const NAME: Head = head("Name");
 const AGE: Head = head("Age");
 
-/// The columns of the kind that [`crate::sandbox::types::Kind::resource`] names so.
+/// The columns of the kind that [`crate::types::Kind::resource`] names so.
 pub fn of(resource: &str) -> (&'static [Head], Cells) {
     match resource {
         "pods" => (

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{age, text};
-use crate::sandbox::types::{Column, Kind};
+use crate::types::{Column, Kind};
 
 /// The column that is there when a definition names none.
 fn plain() -> Column {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use self::columns::{Cells, Head};
 use super::{Kind, Origin};
-use crate::sandbox::merge;
+use crate::merge;
 
 /// How much of each object is in its row (`includeObject`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

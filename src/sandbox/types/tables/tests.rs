@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Include, table};
-use crate::sandbox::types::{Column, Origin, assumed, built_in};
+use crate::types::{Column, Origin, assumed, built_in};
 
 fn row(api_version: &str, kind: &str, object: Value) -> Vec<(String, Value)> {
     let kinds = built_in();

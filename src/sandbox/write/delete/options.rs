@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use crate::sandbox::error::{ApiError, Cause};
-use crate::sandbox::request::Request;
-use crate::sandbox::write::key::Write;
-use crate::sandbox::write::metadata::{metadata, text};
+use crate::error::{ApiError, Cause};
+use crate::request::Request;
+use crate::write::key::Write;
+use crate::write::metadata::{metadata, text};
 
 /// What becomes of what an object owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sandbox::write) enum Propagation {
+pub(in crate::write) enum Propagation {
     /// It stays.
     Orphan,
     /// It goes after the object.
@@ -20,7 +20,7 @@ pub(in crate::sandbox::write) enum Propagation {
 
 /// `DeleteOptions`, from the body or from parameters.
 #[derive(Clone, Debug, Default)]
-pub(in crate::sandbox::write) struct Options {
+pub(in crate::write) struct Options {
     propagation: Option<Propagation>,
     grace: Option<i64>,
     uid: String,
@@ -31,10 +31,7 @@ pub(in crate::sandbox::write) struct Options {
 
 impl Options {
     /// Reads a request's options; parameters count where there is no body.
-    pub(in crate::sandbox::write) fn read(
-        request: &Request,
-        body: &Value,
-    ) -> Result<Self, ApiError> {
+    pub(in crate::write) fn read(request: &Request, body: &Value) -> Result<Self, ApiError> {
         let field = |name: &str| body.get(name).filter(|value| !value.is_null());
         let said = |name: &str| match field(name) {
             Some(value) => value.as_str(),

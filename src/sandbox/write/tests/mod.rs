@@ -13,11 +13,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Written, write};
-use crate::sandbox::error::ApiError;
-use crate::sandbox::request::{PatchType, Request, User, Verb};
-use crate::sandbox::state::State;
-use crate::sandbox::store::Key;
-use crate::sandbox::types;
+use crate::error::ApiError;
+use crate::request::{PatchType, Request, User, Verb};
+use crate::state::State;
+use crate::store::Key;
+use crate::types;
 
 /// A sandbox with a namespace.
 pub(super) struct Api {
