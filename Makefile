@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help check basics test demo fuzz bench lab install generate unit sandbox deny scripts docs selftest integration
+.PHONY: help check basics test demo fuzz bench size lab install generate unit sandbox deny scripts docs selftest integration
 
 PREFIX ?= /usr/local
 ROUNDS ?= 200
@@ -34,6 +34,7 @@ help: ## Say what there is
 	@echo '                 with NODE=1 and as root, one that runs pods'
 	@echo '  make generate  write the generated files anew: deploy/crds.yaml, and the kinds of the sandbox'
 	@echo '  make bench     measure: commands side by side with kubectl, and the service as it grows'
+	@echo '  make size      how much the sandbox adds to the release binary, which is built twice for it'
 	@echo '  make fuzz      break the files of tests/corpus in ROUNDS ($(ROUNDS)) times 500 ways more and read them'
 	@echo '  make install   covergence and kubectl-covergence into PREFIX/bin ($(PREFIX)/bin)'
 	@echo
@@ -104,6 +105,10 @@ fuzz: ## What CI does a little of, for longer
 bench: ## Measure
 	@.ci/setup build
 	@cargo bench --locked --bench side_by_side
+
+size: ## How much the sandbox adds
+	@.ci/setup build
+	@tests/size
 
 lab: ## A control plane to play with
 	@.ci/setup packages
