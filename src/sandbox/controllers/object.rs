@@ -72,6 +72,19 @@ pub(super) fn reference(owner: &Value) -> Value {
     })
 }
 
+/// An object with one more owner, which controls it from then on.
+pub(super) fn adopted(object: &Value, owner: &Value) -> Value {
+    let owners = items(object, "/metadata/ownerReferences").cloned();
+    let owners: Vec<Value> = owners.chain([reference(owner)]).collect();
+    let mut adopted = object.clone();
+    set(
+        &mut adopted,
+        &["metadata", "ownerReferences"],
+        owners.into(),
+    );
+    adopted
+}
+
 /// The labels of an object.
 pub(super) fn labels(object: &Value) -> Option<&Map<String, Value>> {
     object

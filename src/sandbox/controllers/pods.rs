@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::client;
 use super::object::{
-    beside, controller, is_controlled_by, is_leaving, is_true, labels, matches, meta, reference,
-    set, text,
+    adopted, beside, controller, is_controlled_by, is_leaving, is_true, labels, matches, meta,
+    reference, set, text,
 };
 use crate::state::State;
 use crate::store::Key;
@@ -52,13 +52,7 @@ pub(super) fn adopt(state: &mut State, key: &Key, owner: &Value) {
         })
         .collect();
     for (key, pod) in alone {
-        let mut owners: Vec<Value> = super::object::items(&pod, "/metadata/ownerReferences")
-            .cloned()
-            .collect();
-        owners.push(reference(owner));
-        let mut new = (*pod).clone();
-        set(&mut new, &["metadata", "ownerReferences"], owners.into());
-        client::update(state, &key, new);
+        client::update(state, &key, adopted(&pod, owner));
     }
 }
 

@@ -10,7 +10,7 @@ use super::template;
 use super::{DESIRED, MOST, REVISION, REVISION_HISTORY, annotation, conditions, revision, wanted};
 use crate::controllers::client;
 use crate::controllers::object::{
-    beside, controller, is_controlled_by, is_leaving, labels, matches, meta, number, reference, set,
+    adopted, beside, controller, is_controlled_by, is_leaving, labels, matches, meta, number, set,
 };
 use crate::state::State;
 use crate::store::Key;
@@ -265,20 +265,6 @@ impl Sets {
         let key = beside(&self.key, "replicasets.apps", meta(&set, "name"));
         client::update(state, &key, set)
     }
-}
-
-fn adopted(found: &Value, deployment: &Value) -> Value {
-    let mut owners: Vec<Value> = super::items(found, "/metadata/ownerReferences")
-        .cloned()
-        .collect();
-    owners.push(reference(deployment));
-    let mut adopted = found.clone();
-    set(
-        &mut adopted,
-        &["metadata", "ownerReferences"],
-        owners.into(),
-    );
-    adopted
 }
 
 /// A ReplicaSet with annotations; `None` when it has them.
