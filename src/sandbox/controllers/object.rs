@@ -75,13 +75,9 @@ pub(super) fn reference(owner: &Value) -> Value {
 /// An object with one more owner, which controls it from then on.
 pub(super) fn adopted(object: &Value, owner: &Value) -> Value {
     let owners = items(object, "/metadata/ownerReferences").cloned();
-    let owners: Vec<Value> = owners.chain([reference(owner)]).collect();
+    let owners = owners.chain([reference(owner)]).collect();
     let mut adopted = object.clone();
-    set(
-        &mut adopted,
-        &["metadata", "ownerReferences"],
-        owners.into(),
-    );
+    set_list(&mut adopted, "metadata", "ownerReferences", owners);
     adopted
 }
 
