@@ -24,7 +24,7 @@ mod tools;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use self::report::Report;
+use self::report::{Report, Section};
 use self::scenario::Scenario;
 use self::source::{Size, Source};
 use self::tools::Tools;
@@ -97,67 +97,52 @@ fn commands_only(quick: bool) -> Res<bool> {
         .prefix("covergence-bench-")
         .tempdir()?;
     let report = commands(folder.path(), quick)?;
-    let (sections, missed) = report.commands();
-    print!("{}{}", report.head(), sections.concat());
-    for miss in &missed {
-        println!("missed: {miss}");
-    }
-    let problems = report.problems();
-    for problem in &problems {
-        eprintln!("WRONG: {problem}");
-    }
-    if problems.is_empty() && !quick {
-        let old = std::fs::read_to_string(path())?;
-        let rest = old.find("\n## ").and_then(|at| old.get(at..));
-        let whole = format!("{}{}", report.head(), rest.unwrap_or_default());
-        let whole = sections.iter().fold(whole, |whole, section| {
-            let title = section.trim_start().lines().next().unwrap_or_default();
-            let title = format!("{}: ", title.trim_start_matches("## "));
-            let own = missed.iter().filter(|miss| miss.starts_with(&title));
-            report::with_section(&whole, section, &own.cloned().collect::<Vec<_>>())
-        });
-        write(&whole)?;
-    }
-    Ok(problems.is_empty())
+    let (head, sections) = (report.head(), report.commands());
+    renew(Some(&head), &sections, &report.problems(), quick)
 }
 
 /// Measures the reading anew and leaves the other sections as they are.
 fn reading(quick: bool) -> Res<bool> {
     let folder = tempfile::tempdir()?;
     let reading = reading::measure(folder.path(), quick)?;
-    section(&reading.text(), &reading.problems(), quick)
+    renew(None, &[reading.text()], &reading.problems(), quick)
 }
 
 /// Measures the merging anew and leaves the other sections as they are.
 fn merge(quick: bool) -> Res<bool> {
     let folder = tempfile::tempdir()?;
     let merge = merge::measure(folder.path(), quick)?;
-    section(&merge.text(), &merge.problems(), quick)
+    renew(None, &[merge.text()], &merge.problems(), quick)
 }
 
 /// Measures the sandbox anew and leaves the other sections as they are.
 fn sandbox(quick: bool) -> Res<bool> {
     let folder = tempfile::tempdir()?;
     let sandbox = sandbox::measure(folder.path(), quick)?;
-    section(&sandbox.text(), &[], quick)
+    renew(None, &[sandbox.text()], &[], quick)
 }
 
-/// Writes a section, with the budgets that it misses, in the place of the one of before.
-fn section(
-    (section, missed): &(String, Vec<String>),
-    problems: &[String],
-    quick: bool,
-) -> Res<bool> {
-    print!("{section}");
-    for miss in missed {
+/// Writes what stands above all sections, and sections with the budgets that they miss, in the place of those of before.
+fn renew(head: Option<&str>, sections: &[Section], problems: &[String], quick: bool) -> Res<bool> {
+    print!("{}", head.unwrap_or_default());
+    for (section, _) in sections {
+        print!("{section}");
+    }
+    for miss in sections.iter().flat_map(|(_, missed)| missed) {
         println!("missed: {miss}");
     }
     for problem in problems {
         eprintln!("WRONG: {problem}");
     }
     if problems.is_empty() && !quick {
-        let whole = std::fs::read_to_string(path())?;
-        write(&report::with_section(&whole, section, missed))?;
+        let mut whole = std::fs::read_to_string(path())?;
+        if let Some(head) = head {
+            let rest = whole.find("\n## ").and_then(|at| whole.get(at..));
+            whole = format!("{head}{}", rest.unwrap_or_default());
+        }
+        write(&sections.iter().fold(whole, |whole, section| {
+            report::with_section(&whole, section)
+        }))?;
     }
     Ok(problems.is_empty())
 }

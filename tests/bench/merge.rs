@@ -13,7 +13,7 @@ use fastrand::Rng;
 
 use crate::Res;
 use crate::child::{self, Run};
-use crate::report::{mark, median, time};
+use crate::report::{Section, mark, median, time};
 
 /// How much faster than JaCoCo.
 const BUDGET: f64 = 10.0;
@@ -214,7 +214,7 @@ impl MergeReport {
     }
 
     /// The section, and the budget if it is missed.
-    pub fn text(&self) -> (String, Vec<String>) {
+    pub fn text(&self) -> Section {
         let Self {
             dumps,
             classes,

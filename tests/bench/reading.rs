@@ -10,7 +10,7 @@ use covergence::load::{Limits, Readings, Snapshot, SourceFile};
 
 use crate::Res;
 use crate::child::{self, Run};
-use crate::report::{mark, median, time};
+use crate::report::{Section, mark, median, time};
 
 /// From the start of the process to its end, on one core.
 const BUDGET: Duration = Duration::from_millis(250);
@@ -215,7 +215,7 @@ impl ReadingReport {
     }
 
     /// The section, and the budget if it is missed.
-    pub fn text(&self) -> (String, Vec<String>) {
+    pub fn text(&self) -> Section {
         let Self {
             files,
             bytes,

@@ -95,10 +95,11 @@ impl Report {
         text
     }
 
-    /// The sections about commands, and the budgets that they miss.
-    pub fn commands(&self) -> (Vec<String>, Vec<String>) {
-        let (mut sections, mut missed) = (Vec::new(), Vec::new());
+    /// The sections about commands.
+    pub fn commands(&self) -> Vec<Section> {
+        let mut sections = Vec::new();
         for (size, results) in &self.sections {
+            let mut missed = Vec::new();
             let mut text = format!("\n## {}\n\n{HEAD}", title(*size));
             let medians: BTreeMap<Work, Duration> = results
                 .samples
@@ -120,9 +121,10 @@ impl Report {
                 let misses = judged.into_iter().filter_map(|j| j.missed);
                 missed.extend(misses.map(|miss| format!("{}: {label}: {miss}", title(*size))));
             }
-            sections.push(text);
+            sections.push((text, missed));
         }
         if let Some((help, diff)) = &self.starts {
+            let mut missed = Vec::new();
             let mut text = format!("\n## Start\n\n{HEAD}");
             for (label, samples, limit) in [
                 ("`covergence --help`", help, 10),
@@ -142,35 +144,21 @@ impl Report {
                     ));
                 }
             }
-            sections.push(text);
+            sections.push((text, missed));
         }
-        (sections, missed)
+        sections
     }
 
     pub fn text(&self) -> String {
         let mut text = self.head();
-        let (sections, mut missed) = self.commands();
+        let mut sections = self.commands();
+        sections.extend(self.reading.iter().map(ReadingReport::text));
+        sections.extend(self.merge.iter().map(MergeReport::text));
+        sections.extend(self.sandbox.iter().map(SandboxReport::text));
+        sections.extend(self.service.iter().map(ServiceReport::text));
+        let (sections, missed): (Vec<_>, Vec<_>) = sections.into_iter().unzip();
         text.extend(sections);
-        if let Some(reading) = &self.reading {
-            let (section, misses) = reading.text();
-            text.push_str(&section);
-            missed.extend(misses);
-        }
-        if let Some(merge) = &self.merge {
-            let (section, misses) = merge.text();
-            text.push_str(&section);
-            missed.extend(misses);
-        }
-        if let Some(sandbox) = &self.sandbox {
-            let (section, misses) = sandbox.text();
-            text.push_str(&section);
-            missed.extend(misses);
-        }
-        if let Some(service) = &self.service {
-            let (section, misses) = service.text();
-            text.push_str(&section);
-            missed.extend(misses);
-        }
+        let missed = missed.concat();
         text.push_str(MISSED);
         if missed.is_empty() {
             let _ = writeln!(text, "{NONE}");
@@ -185,11 +173,14 @@ impl Report {
     }
 }
 
+/// A part of the report under a title, and the budgets that it misses, each behind that title.
+pub type Section = (String, Vec<String>);
+
 const MISSED: &str = "\n## Budgets that are missed\n\n";
 
 /// A report with a section in place of the one of the same title, or in front of what comes after the commands; so are the
 /// budgets that it misses.
-pub fn with_section(report: &str, section: &str, missed: &[String]) -> String {
+pub fn with_section(report: &str, (section, missed): &Section) -> String {
     let title = section.trim_start().lines().next().unwrap_or_default();
     let report = &with_misses(report, title.trim_start_matches("## "), missed);
     let next = |text: &str| text.find("\n## ");

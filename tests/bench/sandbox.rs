@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::Res;
 use crate::http::Server;
-use crate::report::mark;
+use crate::report::{Section, mark};
 
 /// Applies a second.
 const BUDGET: f64 = 5000.0;
@@ -228,7 +228,7 @@ fn object(kind: &str, n: usize, changed: bool) -> (String, Value) {
 
 impl SandboxReport {
     /// The section, and the budgets that are missed.
-    pub fn text(&self) -> (String, Vec<String>) {
+    pub fn text(&self) -> Section {
         let mut text = format!(
             "\n## The sandbox\n\n\
             {} server-side applies of one object each, as fast as `covergence sandbox` answers them over {CONNECTIONS} connections from the same \

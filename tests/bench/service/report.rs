@@ -7,7 +7,7 @@ use super::changes::Changes;
 use super::content::What;
 use super::{Figures, Idle, Restart};
 use crate::audit::Requests;
-use crate::report::{mark, median, time};
+use crate::report::{Section, mark, median, time};
 
 /// From a change to the converged cluster, beyond what the API server itself takes.
 const BEYOND: Duration = Duration::from_millis(100);
@@ -64,7 +64,7 @@ impl ServiceReport {
     }
 
     /// The section, and the budgets that are missed.
-    pub fn text(&self) -> (String, Vec<String>) {
+    pub fn text(&self) -> Section {
         let mut text = format!("\n## The service\n\n{METHOD}");
         let mut missed = Vec::new();
         for what in [What::Members, What::Targets, What::Syncs] {
